@@ -1,0 +1,268 @@
+"""DeBERTa-v3 with a classification head, as plain torch: the one place that knows the arithmetic of the encoder.
+
+Parameter names are those of the published checkpoints, so a state dict loads as it is. The scores of disentangled
+attention (He et al. 2021, https://arxiv.org/abs/2006.03654, equation 4, with the log buckets of version 2) are
+
+    score[q, k] = (Q[q] . K[k]  +  Q[q] . PK[bucket(q - k)]  +  K[k] . PQ[bucket(q - k)]) / sqrt(3 d)
+
+The usual code multiplies with all 512 position vectors and then gathers `[B, H, L, L]` elements twice. Here the position
+tables are put in the order of the distance q - k first (a table of 2 L - 1 rows); the two terms are then views with
+skewed strides of the products, and nothing is gathered (`skew_rows`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from nli_faith.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class DebertaConfig:
+    """The numbers that fix the shape of the network; names as in a published `config.json`.
+
+    Attributes:
+        position_buckets: distances up to half of it have a bucket each, longer ones share logarithmic buckets.
+        max_relative_positions: distance at which the last bucket begins.
+        num_labels: C, the columns of the logits.
+    """
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    num_labels: int
+    position_buckets: int = 256
+    max_relative_positions: int = 512
+    layer_norm_eps: float = 1e-7
+    pooler_hidden_act: str = "gelu"
+
+    @classmethod
+    def from_dict(cls, config: dict, num_labels: int) -> DebertaConfig:
+        """The shape from the fields of a `config.json`.
+
+        Raises:
+            ModelError: a variant (absolute positions, token types, convolution, unshared keys) that DeBERTa-v3 has not.
+        """
+        wanted = {
+            "position_biased_input": (False, config.get("position_biased_input", True)),
+            "type_vocab_size": (0, config.get("type_vocab_size", 0)),
+            "share_att_key": (True, config.get("share_att_key", False)),
+            "norm_rel_ebd": ("layer_norm", config.get("norm_rel_ebd", "none")),
+            "conv_kernel_size": (0, config.get("conv_kernel_size", 0)),
+            "hidden_act": ("gelu", config.get("hidden_act", "gelu")),
+        }
+        odd = [f"{name}={found!r}" for name, (want, found) in wanted.items() if want != found]
+        kinds = config.get("pos_att_type", ())
+        kinds = kinds.split("|") if isinstance(kinds, str) else kinds
+        if sorted(kinds) != ["c2p", "p2c"]:
+            odd.append(f"pos_att_type={config.get('pos_att_type')!r}")
+        if odd:
+            raise ModelError(f"The checkpoint is not a DeBERTa-v3: its config says {', '.join(odd)}.")
+        longest = config.get("max_relative_positions", -1)
+        return cls(
+            vocab_size=config["vocab_size"],
+            hidden_size=config["hidden_size"],
+            num_hidden_layers=config["num_hidden_layers"],
+            num_attention_heads=config["num_attention_heads"],
+            intermediate_size=config["intermediate_size"],
+            num_labels=num_labels,
+            position_buckets=config.get("position_buckets", -1),
+            max_relative_positions=longest if longest > 0 else config.get("max_position_embeddings", 512),
+            layer_norm_eps=config.get("layer_norm_eps", 1e-7),
+            pooler_hidden_act=config.get("pooler_hidden_act", "gelu"),
+        )
+
+
+def log_buckets(distance: Tensor, buckets: int, longest: int) -> Tensor:
+    """Signed bucket of each signed distance; int64, same shape. Distances up to `buckets // 2` stay as they are."""
+    middle = buckets // 2
+    size = distance.abs().clamp(min=middle - 1).to(torch.float32)
+    log = torch.ceil(torch.log(size / middle) / math.log((longest - 1) / middle) * (middle - 1)) + middle
+    return torch.where(distance.abs() <= middle, distance, (log * distance.sign()).to(torch.int64))
+
+
+def skew_rows(products: Tensor) -> Tensor:
+    """View of `[..., L, 2L-1]` as `[..., L, L]`: element (i, j) is column L - 1 + j - i of row i.
+
+    `products` must be contiguous. Memory is shared, nothing is copied.
+    """
+    length, width = products.shape[-2:]
+    lead = products.stride()[:-2]
+    return products.as_strided(
+        (*products.shape[:-1], length), (*lead, width - 1, 1), products.storage_offset() + length - 1
+    )
+
+
+class Embeddings(nn.Module):
+    """Word vectors and their LayerNorm; int ids `[B, L]` -> float `[B, L, hidden]`."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size, padding_idx=0)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.LayerNorm(self.word_embeddings(ids))
+
+
+class SelfAttention(nn.Module):
+    """Disentangled attention; float `[B, L, hidden]` -> same."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        self.scale = 1.0 / math.sqrt(3 * config.hidden_size // config.num_attention_heads)
+        self.query_proj = nn.Linear(config.hidden_size, config.hidden_size)
+        self.key_proj = nn.Linear(config.hidden_size, config.hidden_size)
+        self.value_proj = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def split(self, x: Tensor) -> Tensor:
+        """`[..., L, hidden]` -> `[..., H, L, d]`."""
+        return x.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
+
+    def forward(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """
+        Args:
+            x: `[B, L, hidden]`.
+            positions: `[2L-1, hidden]`, position vectors ordered by the distance q - k, from L - 1 down to 1 - L.
+            mask: bool `[B, 1, 1, L]`, True where a key is a token; None when nothing is padded.
+        """
+        query = self.split(self.query_proj(x) * self.scale)
+        key = self.split(self.key_proj(x))
+        value = self.split(self.value_proj(x))
+        position_key = self.split(self.key_proj(positions))  # [H, 2L-1, d]
+        position_query = self.split(self.query_proj(positions) * self.scale).flip(-2)
+        c2p = query @ position_key.transpose(-1, -2)  # [B, H, L(q), 2L-1]
+        p2c = key @ position_query.transpose(-1, -2)  # [B, H, L(k), 2L-1]
+        bias = skew_rows(c2p) + skew_rows(p2c).transpose(-1, -2)
+        if mask is not None:
+            bias = bias.masked_fill(~mask, torch.finfo(bias.dtype).min)
+        if torch.is_grad_enabled():
+            # The fused kernel has no gradient for its bias.
+            out = torch.softmax(query @ key.transpose(-1, -2) + bias, dim=-1) @ value
+        else:
+            out = F.scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=1.0)
+        return out.transpose(1, 2).flatten(-2)
+
+
+class SelfOutput(nn.Module):
+    """Projection, residual and LayerNorm behind attention or the feed-forward block."""
+
+    def __init__(self, width: int, config: DebertaConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
+
+    def forward(self, x: Tensor, residual: Tensor) -> Tensor:
+        return self.LayerNorm(self.dense(x) + residual)
+
+
+class Attention(nn.Module):
+    """Attention with its output block."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.self = SelfAttention(config)
+        self.output = SelfOutput(config.hidden_size, config)
+
+
+class Intermediate(nn.Module):
+    """First half of the feed-forward block."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.gelu(self.dense(x))
+
+
+class Layer(nn.Module):
+    """One encoder layer; float `[B, L, hidden]` -> same."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        self.intermediate = Intermediate(config)
+        self.output = SelfOutput(config.intermediate_size, config)
+
+    def forward(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
+        attended = self.attention.output(self.attention.self(x, positions, mask), x)
+        return self.output(self.intermediate(attended), attended)
+
+
+class Encoder(nn.Module):
+    """The layers and the shared position vectors."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.layer = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        self.rel_embeddings = nn.Embedding(2 * config.position_buckets, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
+
+    def positions(self, length: int) -> Tensor:
+        """`[2 length - 1, hidden]`: the vector of each distance q - k, from length - 1 down to 1 - length."""
+        span = self.config.position_buckets
+        distance = torch.arange(length - 1, -length, -1, device=self.rel_embeddings.weight.device)
+        bucket = log_buckets(distance, span, self.config.max_relative_positions)
+        rows = (bucket + span).clamp(0, 2 * span - 1)
+        return self.LayerNorm(self.rel_embeddings.weight)[rows]
+
+
+class Backbone(nn.Module):
+    """Embeddings and encoder."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.embeddings = Embeddings(config)
+        self.encoder = Encoder(config)
+
+
+class Pooler(nn.Module):
+    """Dense layer over the first token."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = {"gelu": F.gelu, "tanh": torch.tanh}[config.pooler_hidden_act]
+
+    def forward(self, first: Tensor) -> Tensor:
+        return self.activation(self.dense(first))
+
+
+class DebertaClassifier(nn.Module):
+    """The whole network: padded ids in, logits out. Right padding with id 0; `lengths` say what is a token."""
+
+    def __init__(self, config: DebertaConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.deberta = Backbone(config)
+        self.pooler = Pooler(config)
+        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
+
+    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """
+        Args:
+            ids: int `[B, L]`, right-padded.
+            lengths: int `[B]`, tokens of each sequence; None when nothing is padded.
+        Returns:
+            float `[B, C]`, in the dtype the head computes in.
+        """
+        encoder = self.deberta.encoder
+        length = ids.shape[1]
+        mask = None
+        if lengths is not None:
+            mask = (torch.arange(length, device=ids.device) < lengths[:, None])[:, None, None, :]
+        x = self.deberta.embeddings(ids)
+        positions = encoder.positions(length).to(x.dtype)
+        for layer in encoder.layer:
+            x = layer(x, positions, mask)
+        return self.classifier(self.pooler(x[:, 0]))

@@ -1,0 +1,104 @@
+"""Text -> token ids, once per distinct text, exactly as the checkpoint's own `tokenizer.json` says.
+
+transformers 5 rebuilds the tokenizer of DeBERTa-v3 and loses its normaliser, so that no-break spaces, ellipses and
+ligatures become `[UNK]`; the file itself is read here. A pair is then composed of ids, [CLS] premise [SEP] hypothesis
+[SEP], which equals the tokenizer's own pair encoding and costs nothing per pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from nli_faith.errors import ModelError
+
+
+class Encoder:
+    """Encodes single texts without special tokens.
+
+    Attributes:
+        prefix: ids before the premise; middle: between premise and hypothesis; suffix: behind it. int32 each.
+        unknown: id of the unknown piece.
+        size: number of ids.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        """
+        Args:
+            tokenizer: as read from `tokenizer.json`; padding and truncation that a checkpoint baked in are switched off.
+        Raises:
+            ModelError: the file defines no pair template to take the special tokens from.
+        """
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+        self.size = tokenizer.get_vocab_size()
+        self.prefix, self.middle, self.suffix = self._template()
+        added = tokenizer.get_added_tokens_decoder()
+        special = {index for index, token in added.items() if token.special}
+        unknown = [tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")]
+        unknown = [index for index in unknown if index is not None]
+        if not unknown:
+            raise ModelError("The tokenizer has no [UNK] or <unk> piece to stand for special tokens inside a text.")
+        self.unknown = unknown[0]
+        # A byte-level vocabulary always finds pieces of its own; in the others the piece "[SEP]" is an ordinary entry.
+        self._special = np.array(sorted(special - {self.unknown}), dtype=np.int32)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Encoder:
+        """Read `tokenizer.json`.
+
+        Raises:
+            ModelError: the file is missing or is no tokenizer.
+        """
+        if not Path(path).is_file():
+            raise ModelError(f"{path} does not exist; a checkpoint needs its tokenizer.json (slow tokenizers are not read).")
+        try:
+            return cls(Tokenizer.from_file(str(path)))
+        except ModelError:
+            raise
+        except Exception as error:  # tokenizers raises bare Exception
+            raise ModelError(f"{path} can't be read as a tokenizer: {error}.") from error
+
+    def _template(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Special ids around the two texts, found in the tokenizer's own encoding of a pair."""
+        pair = self._tokenizer.encode("a", "a")
+        mask = np.array(pair.special_tokens_mask, dtype=bool)
+        ids = np.array(pair.ids, dtype=np.int32)
+        words = np.flatnonzero(~mask)
+        gap = np.flatnonzero(np.diff(words) > 1)
+        if len(gap) != 1 or words[0] == 0 or words[-1] == len(ids) - 1:
+            raise ModelError("The tokenizer has no pair template ([CLS] premise [SEP] hypothesis [SEP]).")
+        last, first = words[gap[0]], words[gap[0] + 1]
+        return ids[: words[0]], ids[last + 1 : first], ids[words[-1] + 1 :]
+
+    @property
+    def specials(self) -> int:
+        """Special tokens of a pair."""
+        return len(self.prefix) + len(self.middle) + len(self.suffix)
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """int32 ids of each text, no special tokens among them: a literal "[SEP]" inside a text becomes [UNK].
+
+        Lone surrogates, which no tokenizer takes, are read as U+FFFD.
+        """
+        clean = [text if text.isascii() else _well_formed(text) for text in texts]
+        encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+        arrays = [np.array(encoding.ids, dtype=np.int32) for encoding in encodings]
+        for ids in arrays:
+            hit = np.isin(ids, self._special)
+            if hit.any():
+                ids[hit] = self.unknown
+        return arrays
+
+    def pair(self, premise: np.ndarray, hypothesis: np.ndarray) -> np.ndarray:
+        """int32 ids of [CLS] premise [SEP] hypothesis [SEP]."""
+        return np.concatenate([self.prefix, premise, self.middle, hypothesis, self.suffix])
+
+
+def _well_formed(text: str) -> str:
+    """`text` with lone surrogates replaced, so that it can be written as UTF-8."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
