@@ -105,6 +105,9 @@ def _parquet(source: Source) -> Iterator[pq.ParquetFile]:
 
 
 def _one_schema(schemas: Sequence[pa.Schema], sources: Sequence[Source]) -> pa.Schema:
+    if len(sources) > 1:
+        # The categories of all files together may be more than an index type of one byte can count.
+        schemas = [_with_wide_indices(schema) for schema in schemas]
     unified = schemas[0]
     for schema, source in zip(schemas[1:], sources[1:], strict=True):
         if schema.equals(unified):
@@ -116,3 +119,11 @@ def _one_schema(schemas: Sequence[pa.Schema], sources: Sequence[Source]) -> pa.S
                 f"{source.name} has columns of other types than the files before it: {error}. Score them apart."
             ) from error
     return unified.with_metadata(schemas[0].metadata)
+
+
+def _with_wide_indices(schema: pa.Schema) -> pa.Schema:
+    for at, field in enumerate(schema):
+        if pa.types.is_dictionary(field.type):
+            wide = pa.dictionary(pa.int32(), field.type.value_type, field.type.ordered)
+            schema = schema.set(at, field.with_type(wide))
+    return schema

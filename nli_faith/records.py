@@ -171,7 +171,7 @@ def _csv_cell(value: object) -> str:
         return ""
     if isinstance(value, float) and value != value:
         return ""
-    if isinstance(value, (datetime.date, datetime.time, Decimal, UUID)):
+    if isinstance(value, (datetime.date, datetime.time, Decimal, UUID, bytes)):
         return str(plain_value(value))
     return to_json(value)
 
