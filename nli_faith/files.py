@@ -1,0 +1,210 @@
+"""Files in, scored files out: rows -> scorer -> parts -> one file, window by window, resumable at any moment."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from nli_faith import __version__, targets
+from nli_faith.ahead import read_ahead
+from nli_faith.columns import Columns
+from nli_faith.errors import InputError
+from nli_faith.options import FileOptions
+from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
+from nli_faith.shards import Parts, open_parts, put, read_manifest
+from nli_faith.sources import Source
+from nli_faith.summary import Statistics, make_summary, total
+from nli_faith.targets import Target
+from nli_faith.types import Row, WindowResult
+from nli_faith.writers import ClaimWriter, ScoreWriter
+
+_ERRORS_LOGGED = 3
+
+
+class WindowScorer(Protocol):
+    """What `score_file` needs of a scorer."""
+
+    def score_window(self, rows: list[Row]) -> WindowResult:
+        """One score per row, in order; rows with `error` set get the status "error" with that sentence."""
+
+    def identity(self) -> dict:
+        """JSON-able: model, model_hash, options, dtype, kernel, device, versions. The same at every start; no times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        rows: written so far; resumed: those of them that an earlier run wrote.
+        total: rows in all, when it is known without reading.
+        share: of the input that was read, in [0, 1], when known.
+        seconds: since this run began to score; pairs: scored rows x chunks windows since then.
+    """
+
+    rows: int
+    resumed: int
+    total: int | None
+    share: float | None
+    seconds: float
+    pairs: int
+
+
+def score_file(
+    scorer: WindowScorer,
+    inputs: str | Sequence[str],
+    out: str | None = None,
+    options: FileOptions | None = None,
+    *,
+    log: Callable[[str], None] = lambda line: None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    strict: bool = False,
+    window_rows: int = WINDOW_ROWS,
+    window_bytes: int = WINDOW_BYTES,
+) -> dict:
+    """Score every row of `inputs`, write the copy with its columns, and return the summary of `summary.make_summary`.
+
+    Interrupted at any moment, the same call goes on after the last finished window and gives the same bytes.
+
+    Args:
+        out: local path; its ending sets the format, a trailing "/" keeps the parts as a data set; None for the default.
+        log: gets whole lines for people; progress: is called after every window.
+        strict: stop at the first row that can't be scored, before its window is written.
+    Raises:
+        InputError, UsageError, ResumeError: with one sentence; unfinished parts stay for the next call.
+    """
+    options = options or FileOptions()
+    sources, target, claims = targets.resolve(inputs, out, options, log)
+    reader = RowReader(sources, options, log, window_rows, window_bytes)
+    identity = scorer.identity()
+    manifest = _manifest(sources, target, claims, reader.columns, options, identity, window_rows, window_bytes)
+    _check_outputs(target, claims, options, manifest)
+    with open_parts(target.parts, manifest, anew=options.overwrite) as parts:
+        metadata = json.dumps(_metadata(manifest), ensure_ascii=False, sort_keys=True)
+        writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata)}
+        if claims is not None:
+            writers["claims"] = ClaimWriter(claims.ending, reader.reader, reader.columns, metadata)
+        run = _Run(scorer, reader, parts, writers, options.by, log, progress, strict)
+        statistics = run.score_all()
+        summary = make_summary(statistics, identity, options.by)
+        _finish(parts, len(run.finished), writers, target, claims, summary)
+        parts.remove()
+    log(f"Wrote {target.path}.")
+    return summary
+
+
+class _Run:
+    """The loop: read ahead, score, write, count."""
+
+    def __init__(self, scorer, reader, parts, writers, by, log, progress, strict):
+        self._scorer, self._reader, self._parts, self._writers = scorer, reader, parts, writers
+        self._by, self._log, self._progress, self._strict = by, log, progress, strict
+        self.finished = parts.finished()
+        self._errors = 0
+
+    def score_all(self) -> Statistics:
+        """Score and write what is not finished yet; the statistics of all parts together."""
+        resumed = sum(part["rows"] for part in self.finished)
+        if self.finished:
+            self._log(f"Going on after {resumed} finished rows in {self._parts.folder}.")
+        begun = mark = time.perf_counter()
+        rows, pairs = resumed, 0
+        start = self.finished[-1]["end"] if self.finished else 0
+        with read_ahead(self._reader.windows(start, resumed)) as windows:
+            for window in windows:
+                result = self._score(window)
+                now = time.perf_counter()
+                self._write(window, result, now - mark)
+                mark = now
+                rows, pairs = rows + len(window.rows), pairs + result.counts.pairs
+                self._progress(Progress(rows, resumed, self._reader.total, window.share, now - begun, pairs))
+        if not self.finished:
+            empty = Window([], self._reader.reader.empty(), 0, None)
+            self._write(empty, WindowResult(()), time.perf_counter() - mark)
+        return total(Statistics.from_dict(part["statistics"]) for part in self.finished)
+
+    def _score(self, window: Window) -> WindowResult:
+        result = self._scorer.score_window(window.rows)
+        if len(result.scores) != len(window.rows):
+            raise RuntimeError(f"the scorer gave {len(result.scores)} scores for {len(window.rows)} rows")
+        for row, score in zip(window.rows, result.scores, strict=True):
+            if score.status == "error":
+                who = f"Row {row.position} (counted from 0{'' if row.id is None else f', id {row.id}'})"
+                if self._strict:
+                    raise InputError(f"{who} can't be scored: {score.error} Correct it, or run without --strict.")
+                if self._errors < _ERRORS_LOGGED:
+                    self._log(f"{who} can't be scored: {score.error}")
+                self._errors += 1
+        return result
+
+    def _write(self, window: Window, result: WindowResult, seconds: float) -> None:
+        statistics = Statistics(counts=result.counts, seconds=seconds)
+        statistics.count(result.scores, None if self._by is None else window.records.cells(self._by))
+        index = len(self.finished)
+        for kind, writer in self._writers.items():
+            self._parts.write(
+                kind, index, writer.format.ending, lambda path, writer=writer: writer.write(path, window, result.scores)
+            )
+        saved = {"rows": len(window.rows), "end": window.end, "statistics": statistics.to_dict()}
+        self._parts.finish(index, saved)
+        self.finished.append(saved)
+
+
+def _finish(parts: Parts, count: int, writers: dict, target: Target, claims: Target | None, summary: dict) -> None:
+    """Join the parts. The output itself comes last: once it stands, the run is over."""
+
+    def join(kind: str, path: Path) -> None:
+        form = writers[kind].format
+        form.join([parts.path(kind, index, form.ending) for index in range(count)], path)
+
+    joined = [kind for kind in writers if not (kind == "data" and target.folder)]
+    sizes = [path.stat().st_size for kind in joined for path in (parts.folder / kind).iterdir()]
+    targets.check_space(parts.folder, round(sum(sizes) * 1.1))
+    if claims is not None:
+        put(claims.path, lambda path: join("claims", path))
+    text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
+    put(target.summary, lambda path: path.write_text(text, encoding="utf-8"))
+    if target.folder:
+        targets.move_folder(parts.folder / "data", target.path, parts.folder / "old")
+    else:
+        put(target.path, lambda path: join("data", path), parts.folder / f"joined{target.ending}")
+
+
+def _check_outputs(target: Target, claims: Target | None, options: FileOptions, manifest: dict) -> None:
+    """Refuse to replace what stands, unless asked to; work that was asked to and was interrupted may go on."""
+    saved = None if options.overwrite else read_manifest(target.parts)
+    manifest["replaces"] = options.overwrite or bool((saved or {}).get("replaces"))
+    if manifest["replaces"]:
+        targets.check_replaceable(target)
+        return
+    targets.check_free(target)
+    if claims is not None and saved is None:
+        targets.check_free(claims, "file of --claims-out")
+
+
+def _manifest(
+    sources: Sequence[Source], target: Target, claims: Target | None, columns: Columns, options: FileOptions,
+    identity: dict, window_rows: int, window_bytes: int,
+) -> dict:  # fmt: skip
+    fields = options.fingerprint() | {"claims_out": None if claims is None else str(claims.path.absolute())}
+    return {
+        "input": [source.identity() for source in sources],
+        "output": {"ending": target.ending, "folder": target.folder},
+        "columns": asdict(columns),
+        "options": fields,
+        "scorer": identity,
+        "window": {"rows": window_rows, "bytes": window_bytes},
+        "versions": {"nli-faith": __version__, "pyarrow": pa.__version__},
+    }
+
+
+def _metadata(manifest: dict) -> dict:
+    """What a parquet footer says of its making: no paths and no times, so that equal runs give equal bytes."""
+    options = {key: value for key, value in manifest["options"].items() if key != "claims_out"}
+    return {key: manifest[key] for key in ("scorer", "columns", "window", "versions")} | {"options": options}
