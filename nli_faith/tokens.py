@@ -7,6 +7,7 @@ ligatures become `[UNK]`; the file itself is read here. A pair is then composed 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from nli_faith.errors import ModelError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Encoder:
@@ -25,10 +28,12 @@ class Encoder:
         size: number of ids.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, join: str = "pair") -> None:
         """
         Args:
             tokenizer: as read from `tokenizer.json`; padding and truncation that a checkpoint baked in are switched off.
+            join: what stands between premise and hypothesis: "pair" (what the tokenizer puts there), "separator" (one
+                separator only) or "text" (nothing).
         Raises:
             ModelError: the file defines no pair template to take the special tokens from.
         """
@@ -37,6 +42,7 @@ class Encoder:
         self._tokenizer = tokenizer
         self.size = tokenizer.get_vocab_size()
         self.prefix, self.middle, self.suffix = self._template()
+        self.middle = {"pair": self.middle, "separator": self.middle[:1], "text": self.middle[:0]}[join]
         added = tokenizer.get_added_tokens_decoder()
         special = {index for index, token in added.items() if token.special}
         unknown = [tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")]
@@ -48,7 +54,7 @@ class Encoder:
         self._special = np.array(sorted(special - {self.unknown}), dtype=np.int32)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Encoder:
+    def from_file(cls, path: str | Path, join: str = "pair") -> Encoder:
         """Read `tokenizer.json`.
 
         Raises:
@@ -57,7 +63,7 @@ class Encoder:
         if not Path(path).is_file():
             raise ModelError(f"{path} does not exist; a checkpoint needs its tokenizer.json (slow tokenizers are not read).")
         try:
-            return cls(Tokenizer.from_file(str(path)))
+            return cls(Tokenizer.from_file(str(path)), join)
         except ModelError:
             raise
         except Exception as error:  # tokenizers raises bare Exception
@@ -94,11 +100,15 @@ class Encoder:
                 ids[hit] = self.unknown
         return arrays
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """(start, end) of each id of `encode([text])` in `text`, in code points."""
+        return self._tokenizer.encode(text if text.isascii() else _well_formed(text), add_special_tokens=False).offsets
+
     def pair(self, premise: np.ndarray, hypothesis: np.ndarray) -> np.ndarray:
         """int32 ids of [CLS] premise [SEP] hypothesis [SEP]."""
         return np.concatenate([self.prefix, premise, self.middle, hypothesis, self.suffix])
 
 
 def _well_formed(text: str) -> str:
-    """`text` with lone surrogates replaced, so that it can be written as UTF-8."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """`text` with each lone surrogate replaced by one U+FFFD, so that it can be written as UTF-8 and offsets hold."""
+    return _SURROGATE.sub("\ufffd", text)

@@ -1,0 +1,85 @@
+"""The passage of a window that bears most on a claim, quoted from the chunk with its offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+LIMIT = 300
+_WORD = re.compile(r"\w+")
+# Rough on purpose: where a quotation begins or ends decides nothing.
+_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？؟।])|\n+")
+
+
+def quote(chunk: str, start: int, end: int, pieces: Sequence[tuple[int, int]], claim: str) -> tuple[int, int]:
+    """(start, end) in `chunk` of the best sentence of a window with its neighbours, at most 300 characters.
+
+    Args:
+        chunk: the whole context chunk.
+        start, end: the window in it.
+        pieces: spans of the window's sentences or values where known, else found by a simple rule.
+        claim: the text whose words are looked for.
+    """
+    spans = list(pieces) or _pieces(chunk, start, end)
+    if not spans:
+        return _trim(chunk, start, min(end, start + LIMIT))
+    wanted = {word for word in _WORD.findall(claim.lower()) if len(word) > 2 or word.isdigit()}
+    weights = [_weight(chunk[a:b], wanted) for a, b in spans]
+    best = max(range(len(spans)), key=lambda i: (weights[i], -i))
+    low = high = best
+    if spans[best][1] - spans[best][0] > LIMIT:
+        return _trim(chunk, *_densest(chunk, *spans[best], wanted))
+    # Neighbours join while the quotation stays whole; the structured chunks' title, far away, is not a neighbour.
+    grown = True
+    while grown:
+        grown = False
+        for new_low, new_high in ((low - 1, high), (low, high + 1)):
+            if new_low < 0 or new_high >= len(spans) or new_high - new_low > 2:
+                continue
+            if 0 <= spans[new_high][1] - spans[new_low][0] <= LIMIT:
+                low, high, grown = new_low, new_high, True
+    return _trim(chunk, spans[low][0], spans[high][1])
+
+
+def _pieces(chunk: str, start: int, end: int) -> list[tuple[int, int]]:
+    spans, at = [], start
+    for match in _END.finditer(chunk, start, end):
+        if match.start() > at:
+            spans.append((at, match.start()))
+        at = match.end()
+    if at < end:
+        spans.append((at, end))
+    return spans
+
+
+def _weight(text: str, wanted: set[str]) -> float:
+    found = wanted.intersection(_WORD.findall(text.lower()))
+    return sum(2.0 if word[0].isdigit() else 1.0 for word in found)
+
+
+def _densest(chunk: str, start: int, end: int, wanted: set[str]) -> tuple[int, int]:
+    """The stretch of at most 300 characters, beginning at a word, that holds most of the wanted words."""
+    hits = [(m.start(), m.end()) for m in _WORD.finditer(chunk, start, end) if m[0].lower() in wanted]
+    if not hits:
+        return start, min(end, start + LIMIT)
+    best, first = (0, start), 0
+    for index, (_, stop) in enumerate(hits):
+        while stop - hits[first][0] > LIMIT and first < index:
+            first += 1
+        best = max(best, (index - first + 1, -hits[first][0]))
+    begin = -best[1] if best[0] else start
+    # A few words before the first hit make the quotation readable.
+    begin = max(start, min(begin - 60, end - LIMIT))
+    space = chunk.find(" ", begin, begin + 30)
+    begin = space + 1 if begin > start and space >= 0 else begin
+    return begin, min(end, begin + LIMIT)
+
+
+def _trim(chunk: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends, and at most 300 characters of it."""
+    end = min(end, start + LIMIT)
+    while start < end and chunk[start].isspace():
+        start += 1
+    while end > start and chunk[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -1,0 +1,41 @@
+"""What fixes the numbers of a run, for manifests and file metadata. No times, no paths of a machine."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+
+
+def identity(scorer) -> dict:
+    """JSON-able description of model, options, versions and the way it runs, of a `Scorer`."""
+    reader = scorer.reader
+    checkpoint = getattr(reader, "checkpoint", None)
+    fields = {
+        "nli_faith": package_version("nli-faith"),
+        "model": scorer.model_options.model,
+        "model_hash": checkpoint.hash if checkpoint else "fake",
+        "labels": list(checkpoint.labels.names) if checkpoint else None,
+        "window": scorer.window_size,
+        "answer_threshold": scorer.answer_threshold,
+        "options": asdict(scorer.score_options),
+        "device": str(getattr(reader, "device", "cpu")),
+        "dtype": getattr(reader, "dtype", "fp32"),
+        "attention": getattr(reader, "attention", "none"),
+        "budget": getattr(reader, "budget", None),
+        "machine": platform.machine(),
+        "versions": {name: package_version(name) for name in ("torch", "tokenizers", "nltk", "pyarrow", "numpy")},
+    }
+    if checkpoint:
+        import torch
+
+        fields["threads"] = torch.get_num_threads() if str(reader.device) == "cpu" else None
+    return fields
+
+
+def package_version(name: str) -> str | None:
+    """Installed version, or None."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,318 @@
+"""Checkpoint -> logits for a stream of batches: device, dtype, out-of-memory back-off, and the probe at load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from nli_faith.batches import compose, plan_batches
+from nli_faith.checkpoints import Checkpoint, open_checkpoint
+from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.errors import DeviceError, ModelError
+from nli_faith.options import ModelOptions
+from nli_faith.scores import softmax_rows
+from nli_faith.tokens import Encoder
+from nli_faith.types import Counts, PairTable, TokenBatch
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+BUDGETS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
+
+# Obvious to any NLI model, so that a wrong label order or a broken file shows at load: (premise, hypothesis, class).
+PROBE = (
+    ("The cat sleeps on the red sofa.", "The cat sleeps on the red sofa.", 0),
+    ("Anna bought three apples and two pears at the market.", "Anna bought apples at the market.", 0),
+    ("The shop opens at nine in the morning and closes at six.", "The shop closes at six.", 0),
+    ("The cat sleeps on the red sofa.", "The cat does not sleep on the sofa.", 2),
+    ("The shop is open every day.", "The shop is never open.", 2),
+    ("The cat sleeps on the red sofa.", "The central bank raised its interest rate.", 1),
+)
+
+
+class Reader(Protocol):
+    """What scores pairs: a network, or a stand-in for tests of everything around it."""
+
+    encoder: Encoder
+
+    def probabilities(
+        self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
+    ) -> np.ndarray:
+        """float32[P, C], columns (entailment, neutral, contradiction) or (entailment, not entailment)."""
+        ...
+
+
+def pick_device(name: str) -> torch.device:
+    """The device of that name; "auto" takes CUDA, then Apple's MPS, then the CPU.
+
+    Raises:
+        DeviceError: no such device on this machine.
+    """
+    if name == "auto":
+        best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        return torch.device(best)
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise DeviceError(f"{name!r} is no device; give auto, cpu, cuda, cuda:N or mps.") from None
+    if device.type not in BUDGETS:
+        raise DeviceError(f"{name!r} is no device nli-faith knows; give auto, cpu, cuda, cuda:N or mps.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise DeviceError(f"{name} is not there: this machine has {torch.cuda.device_count()} CUDA devices. Use --device cpu.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise DeviceError("mps is not there on this machine. Use --device cpu.")
+    return device
+
+
+def cpu_has_bf16() -> bool:
+    """The CPU multiplies bf16 in hardware (AVX-512 BF16 or AMX)."""
+    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
+
+
+def pick_dtype(name: str, device: torch.device, card_dtype: str | None) -> str:
+    """The dtype of that name; "auto" takes what the device computes fastest without losing verdicts."""
+    if name != "auto":
+        return name
+    if device.type == "cuda":
+        return card_dtype or "fp16"
+    if device.type == "cpu" and cpu_has_bf16():
+        return "bf16"
+    return "fp32"
+
+
+def load_state(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    """Float weights of the checkpoint; int8 rows become q * scale.
+
+    Raises:
+        ModelError: an unreadable file.
+    """
+    state: dict[str, Tensor] = {}
+    for path in checkpoint.weights:
+        try:
+            state |= load_file(path)
+        except Exception as error:  # safetensors raises its own bare error type
+            raise ModelError(f"{path} can't be read: {error}. Download or copy the model again.") from None
+    if checkpoint.quantised:
+        scales = {name.removesuffix(".scale"): state.pop(name) for name in list(state) if name.endswith(".scale")}
+        for name, scale in scales.items():
+            state[name] = state[name].float() * scale.float().unsqueeze(-1)
+    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
+
+
+class _Transformers(nn.Module):
+    """Any other sequence classifier of transformers (RoBERTa, older DeBERTa), behind the call of `DebertaClassifier`."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        super().__init__()
+        from transformers import AutoModelForSequenceClassification
+
+        try:
+            self.net = AutoModelForSequenceClassification.from_pretrained(
+                checkpoint.folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
+            )
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            first = str(error).strip().splitlines()[0]
+            raise ModelError(f"{checkpoint.folder} can't be loaded as a sequence classifier: {first}") from None
+
+    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
+        mask = torch.ones_like(ids)
+        if lengths is not None:
+            mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
+        return self.net(input_ids=ids, attention_mask=mask).logits
+
+
+def build_network(checkpoint: Checkpoint) -> tuple[nn.Module, str]:
+    """(float32 network in eval mode, name of its attention).
+
+    Raises:
+        ModelError: weights that don't fit the config, or are not finite.
+    """
+    if checkpoint.config.get("model_type") != "deberta-v2":
+        return _Transformers(checkpoint).eval(), "transformers"
+    try:
+        config = DebertaConfig.from_dict(checkpoint.config, len(checkpoint.labels.names))
+    except ModelError:
+        return _Transformers(checkpoint).eval(), "transformers"
+    except KeyError as error:
+        raise ModelError(f"{checkpoint.folder / 'config.json'} lacks {error}.") from None
+    with torch.device("meta"):
+        network = DebertaClassifier(config)
+    state = {name: tensor for name, tensor in load_state(checkpoint).items() if not name.endswith("position_ids")}
+    try:
+        network.load_state_dict(state, assign=True)
+    except RuntimeError as error:
+        lines = str(error).strip().splitlines()
+        raise ModelError(f"The weights in {checkpoint.folder} don't fit its config: {lines[-1].strip()}") from None
+    bad = [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]
+    if bad:
+        raise ModelError(f"The weights in {checkpoint.folder} hold NaN or infinity ({bad[0]}). Download or copy the model again.")
+    return network.eval(), "skewed sdpa"
+
+
+class NliModel:
+    """A loaded checkpoint.
+
+    Attributes:
+        checkpoint, encoder: what was loaded; device, dtype, attention: how it runs.
+        budget: padded tokens of a batch; halved for the rest of the run when memory runs out.
+    """
+
+    def __init__(self, options: ModelOptions, probe: bool = True) -> None:
+        """
+        Raises:
+            ModelError: the checkpoint can't be loaded, or fails the probe of obvious pairs.
+            DeviceError: the device is not there.
+        """
+        self.checkpoint = open_checkpoint(options.model, options.labels)
+        self.device = pick_device(options.device)
+        self.dtype = pick_dtype(options.dtype, self.device, self.checkpoint.card.dtype)
+        self.budget = options.budget or BUDGETS[self.device.type]
+        self.encoder = Encoder.from_file(self.checkpoint.folder / "tokenizer.json", self.checkpoint.card.template.join)
+        rows = self.checkpoint.config.get("vocab_size", 0)
+        if self.encoder.size > rows:
+            raise ModelError(
+                f"{self.checkpoint.folder} has a tokenizer of {self.encoder.size} pieces but word vectors for {rows}: "
+                "the two files are not of the same model."
+            )
+        network, self.attention = build_network(self.checkpoint)
+        self._network = network.to(self.device)
+        self._order = list(self.checkpoint.labels.order)
+        if self.dtype == "fp16" and self.device.type == "cuda":
+            self._network = self._network.half()
+        if probe:
+            self._probe()
+
+    def probabilities(
+        self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
+    ) -> np.ndarray:
+        """float32[P, C] for every pair of the table; see `Reader`. Adds to `counts`.
+
+        Raises:
+            ModelError: logits that are not finite even in float32.
+            DeviceError: no memory for a single pair.
+        """
+        logits = np.zeros((len(table), len(self._order)), dtype=np.float32)
+        waiting = plan_batches(table.length, self.budget)[::-1]
+        done: list[tuple[np.ndarray, Tensor]] = []
+        while waiting:
+            chosen = waiting.pop()
+            batch = compose(table, chosen, premises, hypotheses, self.encoder)
+            result = self._try(batch)
+            if result is None:
+                counts.out_of_memory += 1
+                waiting += self._halve(chosen, table, premises, hypotheses)
+                continue
+            counts.padded_tokens += batch.longest * len(chosen)
+            counts.tokens += len(batch.token_ids)
+            done.append((chosen, result))
+        for chosen, result in done:  # fetched once, behind the last batch
+            logits[chosen] = result.float().cpu().numpy()
+        counts.pairs_scored += len(table)
+        self._mend(logits, table, premises, hypotheses, counts)
+        return softmax_rows(logits[:, self._order])
+
+    def _try(self, batch: TokenBatch) -> Tensor | None:
+        """Logits of a batch on the device, or None when memory ran out."""
+        try:
+            return self._forward(batch)
+        except torch.OutOfMemoryError:
+            pass  # the exception holds the frames that hold the memory: leave it before trying again
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return None
+
+    def _halve(self, chosen: np.ndarray, table: PairTable, premises, hypotheses) -> list[np.ndarray]:
+        """The failed batch in two, and a smaller budget for what follows."""
+        if len(chosen) == 1:
+            raise DeviceError(
+                f"{self.device} has no memory for a single pair of {int(table.length[chosen[0]])} tokens. "
+                "Use a smaller model or --device cpu."
+            )
+        self.budget = max(1, self.budget // 2)
+        middle = (len(chosen) + 1) // 2
+        return [chosen[middle:], chosen[:middle]]
+
+    def _forward(self, batch: TokenBatch, dtype: str | None = None) -> Tensor:
+        ids, lengths = pad(batch)
+        ids = ids.to(self.device, non_blocking=True)
+        lengths = None if lengths is None else lengths.to(self.device, non_blocking=True)
+        dtype = dtype or self.dtype
+        with torch.inference_mode(), torch.autocast(self.device.type, DTYPES[dtype], enabled=dtype != "fp32"):
+            return self._network(ids, lengths)
+
+    def _mend(self, logits: np.ndarray, table: PairTable, premises, hypotheses, counts: Counts) -> None:
+        """Score pairs whose logits are not finite again, in float32."""
+        broken = np.flatnonzero(~np.isfinite(logits).all(axis=1))
+        if not len(broken):
+            return
+        if self.dtype == "fp16" and self.device.type == "cuda":
+            self._network = self._network.float()
+            self.dtype = "fp32"
+        for chosen in np.array_split(broken, len(broken)):
+            logits[chosen] = self._forward(compose(table, chosen, premises, hypotheses, self.encoder), "fp32").cpu().numpy()
+        counts.fp32_retries += len(broken)
+        if not np.isfinite(logits[broken]).all():
+            raise ModelError(f"{self.checkpoint.name} gives logits that are not finite, in float32 too: its weights are damaged.")
+
+    def _probe(self) -> None:
+        """Refuse a model that gets obvious pairs wrong, which is what a wrong label order looks like."""
+        p = self.read_texts([(premise, hypothesis) for premise, hypothesis, _ in PROBE])
+        wanted = np.array([label for *_, label in PROBE])
+        right = p.argmax(axis=1) == (wanted if p.shape[1] == 3 else (wanted > 0))
+        entailed = right[wanted == 0].all()
+        rest = right[wanted > 0].sum() >= 2
+        if not (entailed and rest):
+            names = ", ".join(self.checkpoint.labels.names)
+            raise ModelError(
+                f"{self.checkpoint.name} fails the probe of obvious pairs ({int(right.sum())} of {len(PROBE)} right) with the "
+                f"label order {names}. The order is wrong (give --labels), or it is not an NLI model."
+            )
+
+    def read_texts(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """float32[P, C] for (premise, hypothesis) texts, for probes and doctors."""
+        premises = self.encoder.encode([premise for premise, _ in pairs])
+        wrap = self.checkpoint.card.template.hypothesis
+        hypotheses = self.encoder.encode([wrap.replace("{}", hypothesis) for _, hypothesis in pairs])
+        index = np.arange(len(pairs), dtype=np.int32)
+        length = np.array([len(a) + len(b) + self.encoder.specials for a, b in zip(premises, hypotheses)], dtype=np.int32)
+        return self.probabilities(PairTable(index, index, length), premises, hypotheses, Counts())
+
+
+def pad(batch: TokenBatch) -> tuple[Tensor, Tensor | None]:
+    """(int64 `[B, L]` right-padded with 0, int64 `[B]` lengths, or None when all are equally long)."""
+    length = np.diff(batch.starts)
+    ids = np.zeros((len(length), batch.longest), dtype=np.int64)
+    mask = np.arange(batch.longest) < length[:, None]
+    ids[mask] = batch.token_ids
+    return torch.from_numpy(ids), None if mask.all() else torch.from_numpy(length.astype(np.int64))
+
+
+class FakeModel:
+    """Length-based probabilities, for dry runs and for tests of everything around the network; needs no weights.
+
+    A pair is entailed when the lengths of premise and hypothesis are both even or both odd: deterministic, cheap, and
+    every verdict occurs.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    def probabilities(
+        self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
+    ) -> np.ndarray:
+        """See `Reader`."""
+        p = np.array([len(premises[i]) for i in table.premise], dtype=np.int64)
+        h = np.array([len(hypotheses[i]) for i in table.hypothesis], dtype=np.int64)
+        strength = 1.0 + (p * 31 + h * 17) % 13 / 6.5
+        winner = (p + h) % 2 + ((p + h) % 6 == 1)
+        logits = np.zeros((len(table), 3), dtype=np.float32)
+        logits[np.arange(len(table)), winner] = strength
+        counts.pairs_scored += len(table)
+        total = int(table.length.sum())
+        counts.tokens += total
+        counts.padded_tokens += total
+        return softmax_rows(logits)

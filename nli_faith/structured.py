@@ -1,0 +1,140 @@
+"""A chunk that is itself a JSON object (or a Python literal of one) -> its leaves, each with its path and place.
+
+An NLI model reads prose. `{"hours": {"Monday": "9-5"}, "wifi": null}` is therefore read as
+`hours / Monday: 9-5. wifi: not given.`: keys before every value, `false` and `null` kept apart, and no window that begins
+in the middle of an object without saying of what.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+
+_DEPTH = 60
+_SPACE = re.compile(r"\s*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
+_SCALAR = re.compile(r"-?(?:\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|Infinity)|true|false|null|True|False|None|NaN|nan")
+_WORDS = {"true": "yes", "True": "yes", "false": "no", "False": "no", "null": "not given", "None": "not given",
+          "NaN": "not given", "nan": "not given"}  # fmt: skip
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|_+")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One value of a structured chunk.
+
+    Attributes:
+        path: keys from the root, as a person would write them; list positions of records are counted from 1.
+        value: what stands there, as text; yes, no and "not given" for true, false and null.
+        start, end: code points of the value in the chunk, with its key where it has one.
+    """
+
+    path: tuple[str, ...]
+    value: str
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Path and value, "hours / Monday: 9-5"."""
+        return f"{' / '.join(self.path)}: {self.value}" if self.path else self.value
+
+
+class _NotStructured(ValueError):
+    """The text is no JSON and no Python literal."""
+
+
+def read_leaves(text: str) -> list[Leaf] | None:
+    """The leaves of a JSON object, an array of objects, or the Python literal of one; None for any other text."""
+    stripped = text.strip()
+    if stripped[:1] + stripped[-1:] not in ("{}", "[]"):
+        return None
+    leaves: list[Leaf] = []
+    try:
+        end = _value(text, _skip(text, 0), None, (), leaves, 0)
+        if _skip(text, end) != len(text):
+            return None
+    except _NotStructured:
+        return None
+    # A bracketed remark is no object: at least one value must have a key.
+    return leaves if any(leaf.path for leaf in leaves) else None
+
+
+def _skip(text: str, at: int) -> int:
+    return _SPACE.match(text, at).end()
+
+
+def _name(key: str) -> str:
+    return _HUMP.sub(" ", key).strip() or key
+
+
+def _string(raw: str) -> str:
+    try:
+        return json.loads(raw, strict=False) if raw[0] == '"' else ast.literal_eval(raw.replace("\n", "\\n"))
+    except (ValueError, SyntaxError):
+        return raw[1:-1]
+
+
+def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], leaves: list[Leaf], depth: int) -> int:
+    """Parse the value at `at`, append its leaves, return the place behind it."""
+    if depth > _DEPTH or at >= len(text):
+        raise _NotStructured
+    if text[at] == "{":
+        return _members(text, at + 1, path, leaves, depth)
+    if text[at] == "[":
+        return _elements(text, at + 1, key_start, path, leaves, depth)
+    match = _STRING.match(text, at)
+    if match:
+        value = _string(match[0])
+    else:
+        match = _SCALAR.match(text, at)
+        if not match:
+            raise _NotStructured
+        value = _WORDS.get(match[0], match[0])
+    leaves.append(Leaf(path, value, at if key_start is None else key_start, match.end()))
+    return match.end()
+
+
+def _members(text: str, at: int, path: tuple[str, ...], leaves: list[Leaf], depth: int) -> int:
+    """Members of an object whose brace has been read."""
+    at = _skip(text, at)
+    while not text.startswith("}", at):
+        key = _STRING.match(text, at) or _SCALAR.match(text, at)
+        if not key:
+            raise _NotStructured
+        name = _string(key[0]) if key[0][0] in "\"'" else key[0]
+        at = _skip(text, key.end())
+        if not text.startswith(":", at):
+            raise _NotStructured
+        at = _skip(text, _value(text, _skip(text, at + 1), key.start(), (*path, _name(name)), leaves, depth + 1))
+        if text.startswith(",", at):
+            at = _skip(text, at + 1)
+        elif not text.startswith("}", at):
+            raise _NotStructured
+    return at + 1
+
+
+def _elements(text: str, at: int, key_start: int | None, path: tuple[str, ...], leaves: list[Leaf], depth: int) -> int:
+    """Elements of an array whose bracket has been read; an array of scalars becomes one leaf, "a, b, c"."""
+    own: list[Leaf] = []
+    first, at = at, _skip(text, at)
+    scalars, number = True, 0
+    while not text.startswith("]", at):
+        number += 1
+        nested = text[at : at + 1] in ("{", "[")
+        scalars = scalars and not nested
+        at = _skip(text, _value(text, at, None, (*path, str(number)) if nested else path, own, depth + 1))
+        if text.startswith(",", at):
+            at = _skip(text, at + 1)
+        elif not text.startswith("]", at):
+            raise _NotStructured
+    start = first - 1 if key_start is None else key_start
+    if not own:
+        leaves.append(Leaf(path, "none", start, at + 1))
+    elif scalars and sum(len(leaf.value) for leaf in own) <= 300:
+        leaves.append(Leaf(path, ", ".join(leaf.value for leaf in own), start, at + 1))
+    else:
+        leaves.extend(own)
+    return at + 1

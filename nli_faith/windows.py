@@ -1,0 +1,185 @@
+"""Chunks -> windows that fit the model, cut at sentence ends (text first, tokens after, so that offsets are true).
+
+A window is as long as the model allows beside a claim of 128 tokens, whatever the claim at hand, so that the same chunk
+has the same windows for every claim. Neighbouring windows share one sentence of at most 64 tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nli_faith.sentences import split_sentences
+from nli_faith.structured import Leaf, read_leaves
+from nli_faith.tokens import Encoder
+
+CLAIM_TOKENS = 128
+OVERLAP_TOKENS = 64
+_TITLES = ("name", "title", "business name", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of one chunk as the model reads it.
+
+    Attributes:
+        text: equal to `chunk[start:end]` for prose; keys and values for a structured chunk.
+        start, end: code points in the chunk.
+        pieces: spans in the chunk that evidence is quoted from (sentences or values); empty where the chunk was not cut.
+        ids: int32[n], n at most the window size, no special tokens.
+    """
+
+    text: str
+    start: int
+    end: int
+    pieces: tuple[tuple[int, int], ...] = field(compare=False)
+    ids: np.ndarray = field(compare=False)
+
+
+def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple[Window, ...]]:
+    """Windows of each chunk, in order; no window for a chunk without a visible character.
+
+    Args:
+        chunks: texts, ideally distinct.
+        size: tokens of a window, at least 1.
+    """
+    drafts: list[list[tuple[str, int, int, tuple[tuple[int, int], ...]]]] = []
+    whole = encoder.encode(list(chunks))
+    prose: list[int] = []
+    for index, (chunk, ids) in enumerate(zip(chunks, whole)):
+        leaves = read_leaves(chunk)
+        if leaves is not None:
+            drafts.append(_pack_leaves(leaves, size, encoder))
+        elif len(ids) <= size:
+            drafts.append([(chunk, 0, len(chunk), ())] if chunk.strip() else [])
+        else:
+            drafts.append([])
+            prose.append(index)
+    for index, spans in zip(prose, _sentences([chunks[i] for i in prose], size, encoder)):
+        drafts[index] = _pack_sentences(chunks[index], spans, size)
+    fresh = [draft[0] for chunk, drafted in zip(chunks, drafts) for draft in drafted if draft[0] is not chunk]
+    encoded = iter(encoder.encode(fresh))
+    out = []
+    for chunk, ids, drafted in zip(chunks, whole, drafts):
+        made = (Window(*draft, ids if draft[0] is chunk else next(encoded)) for draft in drafted)
+        out.append(tuple(part for window in made for part in _within(window, size)))
+    return out
+
+
+def _within(window: Window, size: int) -> list[Window]:
+    """The window, cut by ids in the rare case that its tokens came to more than those of its sentences."""
+    if len(window.ids) <= size:
+        return [window]
+    cuts = range(0, len(window.ids), size)
+    return [Window(window.text, window.start, window.end, window.pieces, window.ids[at : at + size]) for at in cuts]
+
+
+def _sentences(chunks: Sequence[str], size: int, encoder: Encoder) -> list[list[tuple[int, int, int]]]:
+    """(start, end, tokens) of each chunk's sentences; one that is longer than a window is cut between words."""
+    spans = [split_sentences(chunk) for chunk in chunks]
+    counts = iter(encoder.encode([chunk[a:b] for chunk, own in zip(chunks, spans) for a, b in own]))
+    out = []
+    for chunk, own in zip(chunks, spans):
+        counted: list[tuple[int, int, int]] = []
+        for start, end in own:
+            tokens = len(next(counts))
+            if tokens <= size:
+                counted.append((start, end, tokens))
+            else:
+                counted.extend(_cut_long(chunk, start, end, size, encoder))
+        out.append(counted)
+    return out
+
+
+def _cut_long(chunk: str, start: int, end: int, size: int, encoder: Encoder) -> list[tuple[int, int, int]]:
+    """Pieces of at most `size` tokens of `chunk[start:end]`, cut at white space where there is any."""
+    pieces = []
+    offsets = encoder.offsets(chunk[start:end])
+    first = 0
+    while first < len(offsets):
+        last = min(first + size, len(offsets))
+        if last < len(offsets):
+            spaces = [i for i in range(last, max(first + size // 2, first + 1), -1)
+                      if chunk[start + offsets[i][0] : start + offsets[i][0] + 1].isspace()
+                      or chunk[start + offsets[i - 1][1] : start + offsets[i][0]].isspace()]  # fmt: skip
+            last = spaces[0] if spaces else last
+        stop = end if last == len(offsets) else start + max(offsets[last][0], offsets[last - 1][1])
+        begin = pieces[-1][1] if pieces else start
+        if stop > begin:
+            pieces.append((begin, stop, last - first))
+        first = last
+    return pieces
+
+
+def _pack_sentences(chunk: str, spans: Sequence[tuple[int, int, int]], size: int) -> list[tuple]:
+    """Greedy windows over sentences; the last sentence of one, when short, is the first of the next."""
+    out = []
+    first = 0
+    while first < len(spans):
+        last, used = first + 1, spans[first][2]
+        while last < len(spans) and used + spans[last][2] <= size:
+            used += spans[last][2]
+            last += 1
+        start, end = spans[first][0], spans[last - 1][1]
+        out.append((chunk[start:end], start, end, tuple((a, b) for a, b, _ in spans[first:last])))
+        if last == len(spans):
+            break
+        shared = spans[last - 1][2]
+        overlaps = last - 1 > first and shared <= OVERLAP_TOKENS and shared + spans[last][2] <= size
+        first = last - 1 if overlaps else last
+    return out
+
+
+def _pack_leaves(leaves: Sequence[Leaf], size: int, encoder: Encoder) -> list[tuple]:
+    """Windows over the leaves of a structured chunk; each begins with what the record is called and a full path."""
+    title = next((leaf for leaf in leaves if len(leaf.path) == 1 and leaf.path[0].lower() in _TITLES), None)
+    head = f"{title.text}. " if title is not None and len(title.value) <= 120 else ""
+    reserve = len(encoder.encode([head])[0])
+    room = max(size - reserve, size // 2)
+    parts = [part for leaf in leaves if leaf is not title or not head for part in _split_leaf(leaf, room, encoder)]
+    lengths = [len(ids) + 1 for ids in encoder.encode([part.text for part in parts])]
+    out, first = [], 0
+    while first < len(parts):
+        last, used = first + 1, lengths[first]
+        while last < len(parts) and used + lengths[last] <= room:
+            used += lengths[last]
+            last += 1
+        chosen = parts[first:last]
+        start, end = chosen[0].start, max(part.end for part in chosen)
+        spans = tuple((part.start, part.end) for part in chosen)
+        if title is not None and head:
+            spans = ((title.start, title.end), *spans)
+        out.append((head + _prose(chosen), start, end, spans))
+        first = last
+    if not out and title is not None:
+        out.append((head, title.start, title.end, ((title.start, title.end),)))
+    return out
+
+
+def _split_leaf(leaf: Leaf, room: int, encoder: Encoder) -> list[Leaf]:
+    """The leaf, or, when its text is long, one leaf with the same path for every few sentences of it."""
+    if len(leaf.text) <= 2 * OVERLAP_TOKENS:
+        return [leaf]
+    (ids,) = encoder.encode([leaf.text])
+    if len(ids) <= room // 2:
+        return [leaf]
+    path = len(encoder.encode([Leaf(leaf.path, "", 0, 0).text])[0])
+    size = max(8, room // 2 - path)
+    (spans,) = _sentences([leaf.value], size, encoder)
+    texts = [text for text, *_ in _pack_sentences(leaf.value, spans, size)]
+    return [Leaf(leaf.path, text, leaf.start, leaf.end) for text in texts] or [leaf]
+
+
+def _prose(leaves: Sequence[Leaf]) -> str:
+    """"hours / Monday: 9-5; Tuesday: 9-6. wifi: free." : a path is written again only where it changes."""
+    out = ""
+    parent: tuple[str, ...] | None = None
+    for leaf in leaves:
+        if parent is not None and leaf.path[:-1] == parent and leaf.path:
+            out += f"; {leaf.path[-1]}: {leaf.value}"
+        else:
+            out += f"{'. ' if out else ''}{leaf.text}"
+        parent = leaf.path[:-1]
+    return out + "."
