@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -42,7 +43,7 @@ class Progress:
     """How far a run is.
 
     Attributes:
-        rows: written so far; resumed: those of them that an earlier run wrote.
+        rows: scored so far; resumed: those of them of an earlier run.
         total: rows in all, when it is known without reading.
         share: of the input that was read, in [0, 1], when known.
         seconds: since this run began to score; pairs: scored rows x chunks windows since then.
@@ -85,6 +86,8 @@ def score_file(
     identity = scorer.identity()
     manifest = _manifest(sources, target, claims, reader.columns, options, identity, window_rows, window_bytes)
     _check_outputs(target, claims, options, manifest)
+    if claims is not None:
+        claims.path.parent.mkdir(parents=True, exist_ok=True)
     with open_parts(target.parts, manifest, anew=options.overwrite) as parts:
         metadata = json.dumps(_metadata(manifest), ensure_ascii=False, sort_keys=True)
         writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata)}
@@ -115,15 +118,21 @@ class _Run:
             self._log(f"Going on after {resumed} finished rows in {self._parts.folder}.")
         begun = mark = time.perf_counter()
         rows, pairs = resumed, 0
-        start = self.finished[-1]["end"] if self.finished else 0
-        with read_ahead(self._reader.windows(start, resumed)) as windows:
-            for window in windows:
+        windows = self._reader.windows(self.finished[-1]["end"] if self.finished else 0, resumed)
+        writing = None
+        # One part is written while the next window is scored. When the loop ends early, that part is still finished.
+        with ThreadPoolExecutor(1, "nli-faith-writer") as pool, read_ahead(windows) as ahead:
+            for window in ahead:
                 result = self._score(window)
+                if writing is not None:
+                    writing.result()
                 now = time.perf_counter()
-                self._write(window, result, now - mark)
+                writing = pool.submit(self._write, window, result, now - mark)
                 mark = now
                 rows, pairs = rows + len(window.rows), pairs + result.counts.pairs
                 self._progress(Progress(rows, resumed, self._reader.total, window.share, now - begun, pairs))
+            if writing is not None:
+                writing.result()
         if not self.finished:
             empty = Window([], self._reader.reader.empty(), 0, None)
             self._write(empty, WindowResult(()), time.perf_counter() - mark)

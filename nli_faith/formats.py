@@ -17,7 +17,7 @@ from nli_faith.sources import ENDINGS
 
 # Bounds of a row group, so that readers of the output need little memory too.
 GROUP_ROWS = 16_384
-GROUP_BYTES = 64 << 20
+GROUP_BYTES = 32 << 20
 
 
 class ParquetFormat:
@@ -123,7 +123,7 @@ def _join_array(parts: Sequence[Path], file: BinaryIO) -> None:
 
 def _write_group(writer: pq.ParquetWriter, tables: list[pa.Table]) -> None:
     if tables:
-        table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+        table = pa.concat_tables(tables).unify_dictionaries()
         writer.write_table(table, row_group_size=GROUP_ROWS)
 
 

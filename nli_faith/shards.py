@@ -38,9 +38,15 @@ class Parts:
         return self.folder / kind / f"part-{index:05d}{ending}"
 
     def finished(self) -> list[dict]:
-        """What `finish` saved for the parts 0, 1, 2, ... without a gap."""
-        saved = []
-        while (path := self.path("finished", len(saved), ".json")).exists():
+        """What `finish` saved for the parts 0, 1, 2, ... without a gap.
+
+        A part whose data is gone does not count: a crash may have come right after a folder of parts was moved to its
+        final place.
+        """
+        data = self.folder / "data"
+        there = {name.partition(".")[0] for name in os.listdir(data)} if data.exists() else set()
+        saved: list[dict] = []
+        while (path := self.path("finished", len(saved), ".json")).exists() and path.stem in there:
             saved.append(json.loads(path.read_text("utf-8")))
         return saved
 
@@ -76,21 +82,22 @@ def open_parts(folder: Path, manifest: dict, *, anew: bool) -> Iterator[Parts]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = _lock(folder)
+    parts = Parts(folder, lock)
     try:
-        parts = Parts(folder, lock)
         path = folder / "manifest.json"
         if anew:
             _clear(folder)
-        if path.exists():
+        if parts.finished():
             _compare(path, manifest, folder)
-        elif parts.finished():
-            raise ResumeError(
-                f"{folder} holds parts without a manifest.json, so it is not known what they were made from. {_AGAIN}"
-            )
-        _sweep(folder, len(parts.finished()))
-        if not path.exists():
+        else:
             put(path, lambda target: _dump(target, manifest))
+        _sweep(folder, len(parts.finished()))
         yield parts
+    except BaseException:
+        # Nothing was finished, so there is nothing to go on from; an error in the input must not leave rubbish.
+        if folder.exists() and not parts.finished():
+            parts.remove()
+        raise
     finally:
         lock.close()
 
@@ -192,7 +199,7 @@ def _sweep(folder: Path, finished: int) -> None:
 def _compare(path: Path, manifest: dict, folder: Path) -> None:
     saved = read_manifest(folder)
     if saved is None:
-        raise ResumeError(f"{path} is damaged, so the unfinished work can't be continued. {_AGAIN}")
+        raise ResumeError(f"{path} is missing or damaged, so the unfinished work can't be continued. {_AGAIN}")
     before, now = _flat(saved), _flat(json.loads(json.dumps(manifest)))
     changed = [key for key in dict.fromkeys([*now, *before]) if before.get(key) != now.get(key)]
     if changed:

@@ -123,10 +123,10 @@ def _expand(name: str, log: Callable[[str], None]) -> list[Source]:
         if files.isfile(path):
             return [_source(name, files, path, local)]
         # find() keeps to files and sorts; a folder of a hive-partitioned table is read whole.
-        found = sorted(files.find(path)) if files.isdir(path) else []
-        root = path.rstrip("/") + "/"
+        found, root = sorted(files.find(path)) if files.isdir(path) else [], path.rstrip("/") + "/"
         if not found and any(sign in path for sign in "*?["):
-            found, root = sorted(item for item in files.glob(path) if files.isfile(item)), ""
+            found = sorted(item for item in files.glob(path) if files.isfile(item))
+            root = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0] + "/"
     except (OSError, ValueError) as error:
         raise InputError(f"{name} can't be listed: {error}. Check the name and your access to it.") from error
     if not found:
@@ -134,15 +134,14 @@ def _expand(name: str, log: Callable[[str], None]) -> list[Source]:
     kept = []
     for item in found:
         inner = item[len(root) :] if item.startswith(root) else item
-        label = inner if not root else f"{name.rstrip('/')}/{inner}"
+        label = item if local else files.unstrip_protocol(item)
         if _is_our_output(inner):
             log(f"Skipped {label}: it is the output of an earlier run.")
         elif split_ending(item)[1] and not any(part.startswith((".", "_")) for part in inner.split("/")):
-            kept.append(_source(label if local else files.unstrip_protocol(item), files, item, local))
+            kept.append(_source(label, files, item, local))
     if not kept:
         raise InputError(f"{name} holds no file that ends in {known_endings()}. Check the path.")
-    if root:
-        log(f"Reading {len(kept)} files of {name}.")
+    log(f"Reading {len(kept)} files of {name}.")
     return kept
 
 

@@ -120,6 +120,8 @@ def check_space(folder: Path, needed: int) -> None:
 def move_folder(data: Path, target: Path, aside: Path) -> None:
     """Put the folder `data` in the place of `target`; an older one goes to `aside` first."""
     if target.is_dir() and any(target.iterdir()):
+        if aside.exists():  # a crash came after an earlier move, so what is aside was replaced already
+            shutil.rmtree(aside)
         os.rename(target, aside)
     elif target.is_dir():
         target.rmdir()
@@ -140,6 +142,8 @@ def _check_not_input(path: Path, sources: Sequence[Source], what: str) -> None:
             raise InputError(
                 f"The {what} {path} is one of the inputs, which are never changed. Give another name with -o."
             )
+        if source.local and path.resolve() in Path(source.path).resolve().parents:
+            raise InputError(f"The {what} {path} is a folder of inputs. Give another name with -o.")
 
 
 def _same_file(path: Path, other: str) -> bool:

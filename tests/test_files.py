@@ -24,6 +24,7 @@ from nli_faith.files import score_file
 from nli_faith.options import FileOptions
 from nli_faith.outputs import CLAIM_FILE_NAMES, SCORE_FIELDS, SCORE_NAMES
 from nli_faith.plans import plan
+from nli_faith.shards import Parts
 
 ENDINGS = [".parquet", ".jsonl", ".jsonl.gz", ".json", ".csv", ".csv.gz"]
 
@@ -331,6 +332,36 @@ def test_a_folder_keeps_the_parts(tmp_path, ending):
     with pytest.raises(InputError, match=r"'thesis\.txt'"):
         score(path, out, overwrite=True)
     assert (out / "thesis.txt").exists()
+
+
+def test_a_folder_of_inputs_is_never_an_output(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = write_rows(folder / "part-00000.parquet", sample_rows(5))
+    for inputs in (folder, path):
+        with pytest.raises(InputError, match="folder of inputs"):
+            score(inputs, f"{folder}/", overwrite=True)
+    assert path.exists()
+
+
+def test_a_crash_after_a_folder_was_moved(tmp_path, monkeypatch):
+    path = write_rows(tmp_path / "in.csv", sample_rows(40))
+    score(path, f"{tmp_path}/out/", limit=5)
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "remove", lambda parts: (_ for _ in ()).throw(MemoryError("the process dies here")))
+        with pytest.raises(MemoryError):
+            score(path, f"{tmp_path}/out/", overwrite=True)
+    assert len(os.listdir(tmp_path / "out")) == 4
+    assert score(path, f"{tmp_path}/out/")["rows"] == 40
+    assert len(os.listdir(tmp_path / "out")) == 4 and not (tmp_path / "out.parts").exists()
+
+
+def test_bad_input_leaves_nothing_to_be_at_odds_with(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"answer": "a", "contexts": "c"}\n{\n')
+    with pytest.raises(InputError, match="line 2"):
+        score(path, scorer=StubScorer())
+    assert os.listdir(tmp_path) == ["in.jsonl"]
 
 
 def test_the_disk_is_asked_before_the_join(tmp_path, monkeypatch):

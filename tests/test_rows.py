@@ -81,6 +81,16 @@ def test_folder_glob_and_several(tmp_path):
         find_sources([str(tmp_path / "in")], lines.append)
 
 
+def test_only_names_below_the_given_folder_decide_what_is_skipped(tmp_path):
+    folder = tmp_path / ".hidden" / "car.parts" / "in"
+    (folder / "deep").mkdir(parents=True)
+    write_rows(folder / "a.jsonl", sample_rows(3))
+    write_rows(folder / "deep" / "b.jsonl", sample_rows(3))
+    assert len(find_sources([str(folder / "*.jsonl")], print)) == 1
+    assert len(find_sources([str(folder)], print)) == 2
+    assert len(find_sources([f"{folder}/*/b.json[l]"], print)) == 1
+
+
 def test_a_file_whose_name_looks_like_a_glob(tmp_path):
     path = write_rows(tmp_path / "in[1].jsonl", sample_rows(3))
     assert len(rows_of(path)) == 3

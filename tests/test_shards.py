@@ -85,9 +85,30 @@ def test_damaged_and_missing_manifest(tmp_path):
     with pytest.raises(ResumeError, match="damaged"), open_parts(tmp_path / "p", MANIFEST, anew=False):
         pass
     (tmp_path / "p" / "manifest.json").unlink()
-    with pytest.raises(ResumeError, match=r"without a manifest.*--overwrite"):
+    with pytest.raises(ResumeError, match=r"missing or damaged.*--overwrite"):
         with open_parts(tmp_path / "p", MANIFEST, anew=False):
             pass
+
+
+def test_work_without_a_finished_part_leaves_nothing(tmp_path):
+    with pytest.raises(InputError), open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+        parts.write("data", 0, ".jsonl", lambda path: path.write_text("x"))
+        raise InputError("a bad line")
+    assert not (tmp_path / "p").exists()
+    # After a crash that could not tidy up, there is nothing that another run could be at odds with.
+    with open_parts(tmp_path / "p", MANIFEST, anew=False):
+        pass
+    with open_parts(tmp_path / "p", {"other": 1}, anew=False) as parts:
+        assert parts.finished() == []
+    assert read_manifest(tmp_path / "p") == {"other": 1}
+
+
+def test_parts_that_were_moved_away_are_not_finished(tmp_path):
+    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+        write_part(parts, 0)
+    os.rename(tmp_path / "p" / "data", tmp_path / "out")
+    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+        assert parts.finished() == []
 
 
 def test_one_process_at_a_time(tmp_path):
