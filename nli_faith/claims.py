@@ -1,0 +1,114 @@
+"""An answer as typed units with exact offsets.
+
+    answer -> blocks (markup) -> sentences (sentences) -> kinds (kinds) -> units (reading, json_answers) -> claims
+
+For every unit `answer[start:end] == text`, units are in order and don't overlap, and every letter or digit of the answer is
+inside a unit or is a list number, a citation mark, a fence line or another mark.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from nli_faith.errors import UsageError
+from nli_faith.json_answers import read_json
+from nli_faith.markup import FENCE, encodable, plain
+from nli_faith.options import GRANULARITIES
+from nli_faith.reading import Unit, read_text
+from nli_faith.sentences import LINE_BREAK
+from nli_faith.types import CLAIM, Claim
+from nli_faith.verbs import has_finite_verb
+
+AGREEMENT = re.compile(
+    r"(?:yes|no|yep|nope|correct|incorrect|true|false|sure|certainly|of course|absolutely|definitely)[.!]?", re.I
+)
+# A sentence of at least three words, as code hardly ever has.
+PROSE = re.compile(r"[A-Za-z][a-z']* [A-Za-z][a-z']* [\w', $%-]{0,200}[a-z]{2,}[.!?](?:\s|$)")
+PROSE_FENCES = ("", "json", "markdown", "md", "text", "txt", "plaintext")
+
+
+def split_claims(answer: str, question: str | None = None, granularity: str = "sentence") -> tuple[Claim, ...]:
+    """Split an answer into typed units.
+
+    Args:
+        answer: raw text; anything goes, lone surrogates included.
+        question: put before a fragment answer such as "15"; pass it only when it is short enough to be read with one.
+        granularity: "sentence" (one unit per sentence) or "answer" (the whole answer as one unit).
+
+    Returns:
+        The units in order; empty only when the answer has nothing but white space.
+    """
+    if granularity not in GRANULARITIES:
+        raise UsageError(f"granularity {granularity!r} is not one of {', '.join(GRANULARITIES)}.")
+    units = _units(answer)
+    if granularity == "answer" and units:
+        units = [_whole(answer, units)]
+    units = _with_question(units, plain(question) if question else "")
+    return tuple(_claim(answer, unit) for unit in units)
+
+
+def _claim(answer: str, unit: Unit) -> Claim:
+    """The public form of a unit. A text of nothing but marks is read as it is."""
+    text = answer[unit.start : unit.end]
+    said = f"{unit.lead} {unit.said}" if unit.lead else unit.said
+    return Claim(text, unit.start, unit.end, unit.kind, said or encodable(text))
+
+
+def _units(answer: str) -> list[Unit]:
+    """The units of the answer's sentences; one of kind meta when there are no letters or digits outside of marks."""
+    start, end = _unwrapped(answer)
+    units = read_json(answer, start, end)
+    if units is None:
+        units = read_text(answer, start, end)
+    if not units and answer.strip():
+        return [Unit(*_stripped(answer), plain(answer), "meta")]
+    return units
+
+
+def _stripped(answer: str) -> tuple[int, int]:
+    """The span without white space at the ends."""
+    return len(answer) - len(answer.lstrip()), len(answer.rstrip())
+
+
+def _unwrapped(answer: str) -> tuple[int, int]:
+    """The span inside a fence when the whole answer was put into one, as models do with JSON and Markdown; else all."""
+    everything = (0, len(answer))
+    body = answer.strip()
+    if body[:3] not in ("```", "~~~") or body[-3:] != body[:3] or body.count(body[:3]) != 2:
+        return everything
+    first = LINE_BREAK.search(body)
+    opening = FENCE.match(body[: first.start()]) if first else None
+    name = opening.group(2).strip().lower() if opening else None
+    if name not in PROSE_FENCES:
+        return everything
+    left = _stripped(answer)[0]
+    start, end = left + first.end(), left + len(body) - len(opening.group(1))
+    inside = answer[start:end]
+    # Without a name it is code unless it reads like something else.
+    return (start, end) if name or inside.lstrip()[:1] in ("{", "[") or PROSE.search(inside) else everything
+
+
+def _whole(answer: str, units: list[Unit]) -> Unit:
+    """All units as one."""
+    kind = CLAIM if any(unit.kind == CLAIM for unit in units) else units[0].kind
+    return Unit(*_stripped(answer), " ".join(unit.said for unit in units if unit.said), kind)
+
+
+def _with_question(units: list[Unit], question: str) -> list[Unit]:
+    """Read a fragment answer, or a leading "Yes.", with the question.
+
+    Without a question, a "Yes." before claims says nothing that can be checked: it is meta.
+    """
+    if not units or units[0].lead:
+        return units
+    first = units[0]
+    alone = len(units) == 1
+    agrees = AGREEMENT.fullmatch(first.said) is not None
+    if agrees and question and (alone or first.kind == CLAIM):
+        return [replace(first, kind=CLAIM, lead=question), *units[1:]]
+    if agrees and not alone and first.kind == CLAIM and any(unit.kind == CLAIM for unit in units[1:]):
+        return [replace(first, kind="meta"), *units[1:]]
+    if alone and question and first.kind == CLAIM and not has_finite_verb(first.said):
+        return [replace(first, lead=question)]
+    return units

@@ -1,0 +1,149 @@
+"""Blocks of an answer as units: sentences with their kinds, fragments with what they hang on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from nli_faith.kinds import kind_of, kind_of_heading, kind_of_lead
+from nli_faith.markup import ITEM, Block, encodable, find_blocks, inline_items, plain
+from nli_faith.sentences import CITATIONS, CONTENT, split_sentences
+from nli_faith.types import CLAIM
+from nli_faith.verbs import has_finite_verb
+
+LONGEST_LEAD = 300  # characters of lead-in that may stand before a fragment
+COLONS = (":", "：")
+STOPS = (".", "!", "?", "。", "！")
+BASE = -1  # the depth of what is above a list; items have 0 and more
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit on its way to becoming a Claim.
+
+    Attributes:
+        start, end: span in the answer.
+        said: its own markup-free text.
+        kind: one of KINDS.
+        lead: what is put before it because it is a fragment; "" for none.
+    """
+
+    start: int
+    end: int
+    said: str
+    kind: str
+    lead: str = ""
+
+
+def read_text(answer: str, start: int, end: int) -> list[Unit]:
+    """The units of answer[start:end], read as Markdown."""
+    text = answer[start:end]
+    units: list[Unit] = []
+    leads: list[tuple[int, str]] = []  # (depth, text) of what is open above the next block
+    blocks = find_blocks(text)
+    for block, after in zip(blocks, [*blocks[1:], None]):
+        if block.role == "code":
+            units.append(Unit(block.start, block.end, encodable(text[block.start : block.end]), "code"))
+        elif block.role in ("head", "row"):
+            units.extend(_row(text, block))
+        elif block.role == "heading":
+            units.extend(_heading(text, block, leads))
+        else:
+            parent = after is not None and after.role == "item" and (block.role == "text" or after.indent > block.indent)
+            units.extend(_prose(text, block, leads, parent))
+    if start:
+        units = [replace(unit, start=unit.start + start, end=unit.end + start) for unit in units]
+    return units
+
+
+def _row(text: str, block: Block) -> list[Unit]:
+    """A table row as "header: value" pairs; its header row as a heading."""
+    values = [plain(text[left:right]) for left, right in block.cells]
+    if not CONTENT.search(text, block.start, block.end):
+        return []
+    if block.role == "head":
+        said = " | ".join(value for value in values if value)
+        return [Unit(block.start, block.end, said, kind_of_heading(said))]
+    header = block.header + ("",) * (len(values) - len(block.header))
+    pairs = [f"{name}: {value}" if name else value for name, value in zip(header, values) if value]
+    return [Unit(block.start, block.end, "; ".join(pairs), CLAIM)]
+
+
+def _heading(text: str, block: Block, leads: list[tuple[int, str]]) -> list[Unit]:
+    """A heading, which also stands above the fragments that follow it."""
+    said = plain(text[block.start : block.end])
+    if not CONTENT.search(text, block.start, block.end):
+        return []
+    leads[:] = [(BASE, said)]
+    return [Unit(block.start, block.end, said, kind_of_heading(said))]
+
+
+def _prose(text: str, block: Block, leads: list[tuple[int, str]], parent: bool) -> list[Unit]:
+    """The sentences of a paragraph or list item. Updates what is open above the next block.
+
+    Args:
+        parent: there are list items below the block.
+    """
+    depth = block.indent if block.role == "item" else BASE
+    while leads and leads[-1][0] >= max(depth, 0):
+        leads.pop()
+    units: list[Unit] = []
+    for start, end, listed in inline_items(text, block.start, block.end):
+        above = depth + 1 if listed else depth
+        for unit in _sentences(text, start, end):
+            first = not units or listed or units[-1].said.endswith(COLONS)
+            stopped = unit.said.endswith(STOPS)
+            hangs = first and bool(leads) and not (stopped and block.role == "text" and not listed)
+            fragment = (hangs or parent) and _is_fragment(unit)
+            lead = _lead(leads) if hangs and fragment and unit.kind == CLAIM else ""
+            named = parent and fragment and not stopped and _is_name(text, block, unit)
+            if named and not lead:
+                unit = replace(unit, kind="heading")
+            if unit.said.endswith(COLONS) or named or (parent and fragment and not stopped and block.role == "item"):
+                while leads and leads[-1][0] >= above:
+                    leads.pop()
+                leads.append((above, unit.said))
+            elif above == BASE:
+                # A heading stays open below its paragraphs, a lead-in line only up to the next sentence.
+                leads[:] = [entry for entry in leads if not entry[1].endswith(COLONS)]
+            units.append(replace(unit, lead=lead) if lead else unit)
+    return units
+
+
+def _is_name(text: str, block: Block, unit: Unit) -> bool:
+    """Whether a fragment above a list is what the list is called rather than a fact with details below it."""
+    if any(sign.isdigit() for sign in unit.said) or unit.end != block.end:
+        return False
+    return text.startswith("**", unit.start) or len(unit.said.split()) <= (3 if block.role == "item" else 6)
+
+
+def _is_fragment(unit: Unit) -> bool:
+    """Whether a unit can't be read by itself; long ones are sentences, whatever their words."""
+    return len(unit.said) <= LONGEST_LEAD and unit.kind in (CLAIM, "heading") and not has_finite_verb(unit.said)
+
+
+def _lead(leads: list[tuple[int, str]]) -> str:
+    """What is open above a fragment, outermost first, as "lead:"; the outermost parts go when it gets too long."""
+    parts = [said.rstrip(":： ") + ":" for _, said in leads]
+    while parts and sum(map(len, parts)) + len(parts) > LONGEST_LEAD:
+        parts.pop(0)
+    return " ".join(parts)
+
+
+def _sentences(text: str, start: int, end: int) -> list[Unit]:
+    """The sentences of text[start:end] with their kinds. Bare citation marks and list marks are no units."""
+    units = []
+    for left, right in split_sentences(text[start:end]):
+        left, right = left + start, right + start
+        mark = ITEM.match(text, left, right)
+        if mark:
+            left = mark.end()
+        if not CONTENT.search(text, left, right) or CITATIONS.fullmatch(text, left, right):
+            continue
+        said = plain(text[left:right])
+        if not CONTENT.search(said):
+            kind = "meta"  # only a source in brackets, a tag or the like
+        else:
+            kind = kind_of_lead(said) if said.endswith(COLONS) else kind_of(said)
+        units.append(Unit(left, right, said, kind))
+    return units
