@@ -27,10 +27,17 @@ class ParquetReader:
                 schemas.append(file.schema_arrow)
                 footer = file.metadata
                 self._groups.append([footer.row_group(i).num_rows for i in range(footer.num_row_groups)])
+        self._file_names = [schema.names for schema in schemas]
         self.schema = _one_schema(schemas, sources)
         self._same = [schema.equals(self.schema) for schema in schemas]
         self.names = list(self.schema.names)
         self.total = sum(map(sum, self._groups))
+
+    def check_column(self, name: str) -> None:
+        """InputError when one of several files lacks a column that is read; other columns may be missing."""
+        for source, names in zip(self._sources, self._file_names, strict=True):
+            if name not in names:
+                raise InputError(f"{source.name} has no column {name!r}, which other files have. Score it apart.")
 
     def empty(self) -> ArrowRecords:
         return ArrowRecords(self.schema.empty_table())

@@ -57,10 +57,12 @@ def find_columns(names: Sequence[str], options: FileOptions, where: str) -> Colu
         raise InputError(
             f"{where} has more than one column named {_quote(twice)}. Rename one of them. {_listed(names)}"
         )
+    flags = {role: getattr(options, role) for role in KNOWN_NAMES}
+    free = [name for name in names if name not in flags.values()]
     found = {}
     for role, known in KNOWN_NAMES.items():
-        flag = getattr(options, role)
-        found[role] = _named(flag, role, names, where) if flag is not None else _known(role, known, names, where)
+        flag = flags[role]
+        found[role] = _named(flag, role, names, where) if flag is not None else _known(role, known, free, names, where)
     if options.id is not None:
         found["id"] = _named(options.id, "id", names, where)
     if options.by is not None:
@@ -101,9 +103,9 @@ def check_contexts(chunks: Sequence[str], column: str, names: Sequence[str], whe
     return None
 
 
-def _known(role: str, known: Sequence[str], names: Sequence[str], where: str) -> str | None:
+def _known(role: str, known: Sequence[str], free: Sequence[str], names: Sequence[str], where: str) -> str | None:
     for name in known:
-        alike = [column for column in names if _plain(column) == _plain(name)]
+        alike = [column for column in free if _plain(column) == _plain(name)]
         if len(alike) > 1:
             raise InputError(
                 f"{where} has several columns that could hold the {role}: {_quote(alike)} differ only by case or "

@@ -12,6 +12,7 @@ from itertools import islice
 
 import numpy as np
 
+from nli_faith.arrow_readers import ParquetReader
 from nli_faith.cells import make_row, text_bytes
 from nli_faith.columns import Columns, check_contexts, find_columns
 from nli_faith.errors import InputError
@@ -67,6 +68,9 @@ class RowReader:
         self._options, self._window_rows, self._window_bytes = options, window_rows, window_bytes
         where = sources[0].name if len(sources) == 1 else f"The input ({sources[0].name} and {len(sources) - 1} more)"
         self.columns: Columns = find_columns(self.names, options, where)
+        for name in (self.columns.answer, self.columns.contexts):
+            if isinstance(self.reader, ParquetReader):
+                self.reader.check_column(name)
         if not options.overwrite_columns:
             check_names(self.names, where)
         log(f"Columns taken: {self.columns}.")
@@ -124,7 +128,15 @@ class RowReader:
             records.cells(name) if name is not None else empty
             for name in (self.columns.answer, self.columns.contexts, self.columns.question, self.columns.id)
         )
-        return [make_row(*cells) for cells in zip(positions, answers, contexts, questions, ids, strict=False)]
+        rows = [make_row(*cells) for cells in zip(positions, answers, contexts, questions, ids, strict=False)]
+        if isinstance(records, JsonRecords):
+            for at, value in enumerate(records.values):
+                for name in (self.columns.answer, self.columns.contexts):
+                    if name not in value:
+                        # Not the same as null: the object may keep its text under another name.
+                        error = f"The object has no key {name!r}, which the first rows have; null says that there is none."
+                        rows[at] = Row(rows[at].position, None, (), None, rows[at].id, error)
+        return rows
 
     def _check_first_rows(self, where: str, log: Callable[[str], None]) -> None:
         rows = self.first_rows(256)

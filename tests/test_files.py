@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 import itertools
 import json
 import os
 import re
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from file_stubs import StubScorer, read_rows, sample_rows, write_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nli_faith import targets
 from nli_faith.ahead import read_ahead
 from nli_faith.errors import InputError, ResumeError, UsageError
 from nli_faith.files import score_file
+from nli_faith.formats import csv_line
 from nli_faith.options import FileOptions
 from nli_faith.outputs import CLAIM_FILE_NAMES, SCORE_FIELDS, SCORE_NAMES
 from nli_faith.plans import plan
+from nli_faith.records import JsonRecords
 from nli_faith.shards import Parts
 
 ENDINGS = [".parquet", ".jsonl", ".jsonl.gz", ".json", ".csv", ".csv.gz"]
@@ -145,6 +154,32 @@ def test_parquet_keeps_types_metadata_and_order(tmp_path):
     assert found.schema.metadata[b"key"] == b"value"
     footer = json.loads(found.schema.metadata[b"nli_faith"])
     assert footer["scorer"]["model"] == "stub" and footer["versions"]["nli-faith"] and "tmp" not in json.dumps(footer)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), JSON_VALUES, max_size=5), st.sampled_from([None, 1]), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_the_inside_of_an_object_is_its_text(value, indent, ascii_only):
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    records = JsonRecords([text], [value])
+    (inside,) = records.objects(())
+    assert "\n" not in inside and json.loads(f"{{{inside}}}") == value
+    for name in value:
+        (inside,) = records.objects([name])
+        assert json.loads(f"{{{inside}}}") == {key: item for key, item in value.items() if key != name}
+
+
+@given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=2), max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_every_csv_reader_gets_the_cells_back(rows):
+    text = "".join(csv_line(row) + "\n" for row in rows)
+    assert list(csv.reader(io.StringIO(text, newline=""), strict=True)) == rows
 
 
 @pytest.mark.parametrize("answers", [[None], [5.5, True], ["a. b"], []])
@@ -434,6 +469,33 @@ def test_a_crash_at_any_rename_is_safe(tmp_path, monkeypatch, stop):
     score(path, tmp_path / "again.jsonl", claims_out=str(tmp_path / "again.csv"))
     assert out.read_bytes() == (tmp_path / "again.jsonl").read_bytes()
     assert (tmp_path / "claims.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+
+
+def test_a_killed_process_is_continued(tmp_path):
+    """SIGKILL somewhere in the middle: no handler runs, the lock goes with the process, finished parts stay."""
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(400))
+    code = """
+        import sys, time
+        from file_stubs import StubScorer
+        from nli_faith.files import score_file
+        class Slow(StubScorer):
+            def score_window(self, rows):
+                time.sleep(0.02)
+                return super().score_window(rows)
+        score_file(Slow(), sys.argv[1], sys.argv[2], window_rows=13, progress=lambda p: print(p.rows, flush=True))
+    """
+    places = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])}
+    args = [sys.executable, "-c", textwrap.dedent(code), str(path), str(tmp_path / "killed.jsonl")]
+    with subprocess.Popen(args, stdout=subprocess.PIPE, env=os.environ | places) as process:
+        for _ in range(5):
+            process.stdout.readline()
+        process.kill()
+    assert (tmp_path / "killed.jsonl.parts").exists() and not (tmp_path / "killed.jsonl").exists()
+    scorer = StubScorer()
+    score(path, tmp_path / "killed.jsonl", scorer)
+    assert 0 < len(scorer.windows) < 31
+    score(path, tmp_path / "whole.jsonl")
+    assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def test_what_changed_is_named(tmp_path):

@@ -210,6 +210,14 @@ def test_bad_cells_are_error_rows(tmp_path):
     assert "type date" in rows_of(tmp_path / "dates.parquet")[0].error
 
 
+def test_an_object_without_the_key_is_an_error_row(tmp_path):
+    (tmp_path / "in.jsonl").write_text(
+        '{"answer": "a", "contexts": ["c"]}\n{"answer": "a", "documents": ["c"]}\n{"contexts": 5}'
+    )
+    rows = rows_of(tmp_path / "in.jsonl")
+    assert rows[0].error is None and "no key 'contexts'" in rows[1].error and "no key 'answer'" in rows[2].error
+
+
 def test_csv_cells_stay_strings(tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes('\ufeffid,answer,contexts\r\n007,15,"[\'a\', ""b""]"\r\n\r\n1e3,"x\ny","say ""hi"""\r\n'.encode())
@@ -247,6 +255,9 @@ def test_several_parquet_files_share_a_schema(tmp_path):
     pq.write_table(pa.table({"answer": ["a"], "contexts": ["c"], "n": ["text"]}), tmp_path / "c.parquet")
     with pytest.raises(InputError, match=r"c.parquet has columns of other types"):
         reader_of(tmp_path)
+    pq.write_table(pa.table({"answer": ["a"], "documents": [["c"]]}), tmp_path / "c.parquet")
+    with pytest.raises(InputError, match=r"c.parquet has no column 'contexts'"):
+        reader_of(tmp_path)
 
 
 def test_several_csv_files_need_one_header(tmp_path):
@@ -278,6 +289,7 @@ def test_several_csv_files_need_one_header(tmp_path):
         (["Answer", "answer", "contexts"], {"answer": "Answer"}, ("Answer", "contexts", None)),
         (["foo", "bar", "baz"], {"answer": "foo", "contexts": "bar", "question": "baz"}, ("foo", "bar", "baz")),
         (["doc", "output", "response"], {}, ("response", "doc", None)),
+        (["question", "answer", "contexts"], {"answer": "question"}, ("question", "contexts", None)),
     ],
 )
 def test_columns(names, options, expected):
