@@ -18,7 +18,7 @@ from nli_faith.columns import Columns
 from nli_faith.errors import InputError
 from nli_faith.options import FileOptions
 from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
-from nli_faith.shards import Parts, open_parts, put, read_manifest
+from nli_faith.shards import Parts, make_folder, open_parts, put, read_manifest
 from nli_faith.sources import Source
 from nli_faith.summary import Statistics, make_summary, total
 from nli_faith.targets import Target
@@ -83,11 +83,12 @@ def score_file(
     options = options or FileOptions()
     sources, target, claims = targets.resolve(inputs, out, options, log)
     reader = RowReader(sources, options, log, window_rows, window_bytes)
-    identity = scorer.identity()
+    replaces = _may_replace(target, claims, options)
+    identity = scorer.identity()  # loads the model, so everything that can be refused has been
     manifest = _manifest(sources, target, claims, reader.columns, options, identity, window_rows, window_bytes)
-    _check_outputs(target, claims, options, manifest)
+    manifest["replaces"] = replaces
     if claims is not None:
-        claims.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(claims.path.parent)
     with open_parts(target.parts, manifest, anew=options.overwrite) as parts:
         metadata = json.dumps(_metadata(manifest), ensure_ascii=False, sort_keys=True)
         writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata)}
@@ -185,16 +186,20 @@ def _finish(parts: Parts, count: int, writers: dict, target: Target, claims: Tar
         put(target.path, lambda path: join("data", path), parts.folder / f"joined{target.ending}")
 
 
-def _check_outputs(target: Target, claims: Target | None, options: FileOptions, manifest: dict) -> None:
-    """Refuse to replace what stands, unless asked to; work that was asked to and was interrupted may go on."""
+def _may_replace(target: Target, claims: Target | None, options: FileOptions) -> bool:
+    """Whether what stands where the outputs go may be replaced: when asked to, or when interrupted work was asked to.
+
+    Raises:
+        InputError: when something stands there that may not.
+    """
     saved = None if options.overwrite else read_manifest(target.parts)
-    manifest["replaces"] = options.overwrite or bool((saved or {}).get("replaces"))
-    if manifest["replaces"]:
+    if options.overwrite or (saved is not None and saved.get("replaces")):
         targets.check_replaceable(target)
-        return
+        return True
     targets.check_free(target)
     if claims is not None and saved is None:
         targets.check_free(claims, "file of --claims-out")
+    return False
 
 
 def _manifest(

@@ -134,7 +134,7 @@ class RowReader:
                 for name in (self.columns.answer, self.columns.contexts):
                     if name not in value:
                         # Not the same as null: the object may keep its text under another name.
-                        error = f"The object has no key {name!r}, which the first rows have; null says that there is none."
+                        error = f"The object has no key {name!r}, which the first rows have; null means none."
                         rows[at] = Row(rows[at].position, None, (), None, rows[at].id, error)
         return rows
 

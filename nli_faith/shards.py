@@ -80,7 +80,7 @@ def open_parts(folder: Path, manifest: dict, *, anew: bool) -> Iterator[Parts]:
     Raises:
         ResumeError: when another process works here, or the parts were made from something else.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     lock = _lock(folder)
     parts = Parts(folder, lock)
     try:
@@ -100,6 +100,16 @@ def open_parts(folder: Path, manifest: dict, *, anew: bool) -> Iterator[Parts]:
         raise
     finally:
         lock.close()
+
+
+def make_folder(folder: Path) -> None:
+    """Make `folder` and those above it, if they are not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The folder {folder} can't be made: {error.strerror or error}. Name an output elsewhere with -o."
+        ) from error
 
 
 def read_manifest(folder: Path) -> dict | None:
@@ -161,7 +171,7 @@ def _lock(folder: Path) -> Any:
             if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):
                 return lock
         except FileNotFoundError:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         lock.close()
 
 

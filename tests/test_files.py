@@ -369,6 +369,27 @@ def test_a_folder_keeps_the_parts(tmp_path, ending):
     assert (out / "thesis.txt").exists()
 
 
+def test_a_place_where_nothing_can_be_written(tmp_path):
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(5))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"can't be made.*-o"):
+        score(path, tmp_path / "file" / "out.jsonl")
+    with pytest.raises(InputError, match=r"can't be made.*-o"):
+        score(path, claims_out=str(tmp_path / "file" / "claims.jsonl"))
+    score(path, tmp_path / "new" / "out.jsonl", claims_out=str(tmp_path / "newer" / "claims.jsonl"))
+
+
+def test_the_model_is_not_loaded_for_what_is_refused(tmp_path):
+    class Unloadable(StubScorer):
+        def identity(self):
+            raise AssertionError("loading takes a minute")
+
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(5))
+    score(path)
+    with pytest.raises(InputError, match="exists already"):
+        score(path, scorer=Unloadable())
+
+
 def test_a_folder_of_inputs_is_never_an_output(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
