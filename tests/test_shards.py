@@ -188,11 +188,11 @@ def test_csv_line():
 def test_parquet_groups_are_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "GROUP_ROWS", 100)
     monkeypatch.setattr(formats, "GROUP_BYTES", 10_000)
-    schema = pa.schema([("a", pa.dictionary(pa.int8(), pa.string())), ("t", pa.string())], {b"k": b"v"})
+    schema = pa.schema([("a", pa.dictionary(pa.int32(), pa.string())), ("t", pa.string())], {b"k": b"v"})
     form = ParquetFormat(schema)
     tables = [
         pa.table(
-            [pa.array([f"v{i}"] * rows, pa.dictionary(pa.int8(), pa.string())), ["x" * size] * rows], schema=schema
+            [pa.array([f"v{i}"] * rows, pa.dictionary(pa.int32(), pa.string())), ["x" * size] * rows], schema=schema
         )
         for i, (rows, size) in enumerate([(40, 1), (40, 1), (40, 1), (0, 1), (30, 300), (5, 300), (250, 1)])
     ]
