@@ -21,9 +21,9 @@ from nli_faith.types import Row
 TEXT_KEYS = ("text", "content", "page_content")
 
 # Pieces of a Python literal: a quoted string, an escape, and what stands between the strings.
-_STRING = r"[uU]?'(?:[^'\\]|\\.)*'|[uU]?\"(?:[^\"\\]|\\.)*\""
+_STRING = r"[uU]?'[^'\\]*(?:\\.[^'\\]*)*'|[uU]?\"[^\"\\]*(?:\\.[^\"\\]*)*\""
 _STRING_OR_NAN = re.compile(rf"({_STRING})|\bnan\b", re.DOTALL)
-_ESCAPE = re.compile(r"(\\[\\'\"abfnrtvxuUN0-7\n])|\\")
+_ESCAPE = re.compile(r"\\([\\'\"abfnrtvxuUN0-7\n]?)")
 _ITEM = r"(?:S|None|nan)"
 _LISTED = re.compile(rf"\[\s*{_ITEM}(?:\s*(?:,\s*)?{_ITEM})*\s*(?:,\s*)?\]")
 _NO_COMMA = re.compile(r"S\s*S|S\s+(?:None|nan)|(?:None|nan)\s+(?:S|None|nan)|}\s*{")
@@ -125,12 +125,14 @@ def _parse_list(text: str) -> list | None:
 
 def _parse_literal(text: str) -> object:
     # Escapes Python does not know keep their backslash; doubling it gives the same string without a warning.
-    escaped = _ESCAPE.sub(lambda match: match.group(1) or "\\\\", text)
+    escaped = _ESCAPE.sub(lambda match: match.group(0) if match.group(1) else "\\\\", text)
     outline = _STRING_OR_NAN.sub(lambda match: "S" if match.group(1) else "nan", escaped)
     if _NO_COMMA.search(outline) and (_LISTED.fullmatch(outline) or re.match(r"\[\s*{\s*S\s*:", outline)):
         raise CellError(_numpy_sentence())
+    if "nan" in outline:
+        escaped = _STRING_OR_NAN.sub(lambda match: match.group(1) or "None", escaped)
     try:
-        return ast.literal_eval(_STRING_OR_NAN.sub(lambda match: match.group(1) or "None", escaped))
+        return ast.literal_eval(escaped)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 
