@@ -272,14 +272,18 @@ class NliModel:
                 f"label order {names}. The order is wrong (give --labels), or it is not an NLI model."
             )
 
-    def read_texts(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """float32[P, C] for (premise, hypothesis) texts, for probes and doctors."""
+    def read_texts(self, pairs: Sequence[tuple[str, str]], dtype: str | None = None) -> np.ndarray:
+        """float32[P, C] for (premise, hypothesis) texts, for probes and doctors; `dtype` overrides the model's own."""
         premises = self.encoder.encode([premise for premise, _ in pairs])
         wrap = self.checkpoint.card.template.hypothesis
         hypotheses = self.encoder.encode([wrap.replace("{}", hypothesis) for _, hypothesis in pairs])
         index = np.arange(len(pairs), dtype=np.int32)
         length = np.array([len(a) + len(b) + self.encoder.specials for a, b in zip(premises, hypotheses)], dtype=np.int32)
-        return self.probabilities(PairTable(index, index, length), premises, hypotheses, Counts())
+        own, self.dtype = self.dtype, dtype or self.dtype
+        try:
+            return self.probabilities(PairTable(index, index, length), premises, hypotheses, Counts())
+        finally:
+            self.dtype = own
 
 
 def pad(batch: TokenBatch) -> tuple[Tensor, Tensor | None]:

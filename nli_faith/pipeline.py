@@ -313,6 +313,11 @@ class Scorer:
             exhaustive=True,
         )
 
+    def window_counts(self, rows: Sequence[Row]) -> list[int]:
+        """How many windows the chunks of each row are cut into."""
+        encoder, size = self.reader.encoder, self.window_size
+        return [sum(len(cut) for cut in cut_chunks(row.chunks, size, encoder)) for row in rows]
+
     def identity(self) -> dict:
         """What fixes the numbers: model and its hash, options, versions, device, dtype, attention. No times."""
         from nli_faith.identity import identity

@@ -1,0 +1,203 @@
+"""Second stage: sentences of real answers against windows of their contexts, through the product's own splitter and windows.
+
+A sentence that a human span touches is "not entailed" by each of its three best-overlapping windows; any other sentence is
+entailed by its best one. NLI pairs are mixed in so that the first stage is not forgotten. Each augmentation has a switch.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nli_faith.claims import split_claims
+from nli_faith.pairs import overlap
+from nli_faith.tokens import Encoder
+from nli_faith.types import CLAIM
+from nli_faith.windows import Window, cut_chunks
+from train import Example
+from training_data import NOT_ENTAILMENT, Pair, find, fraction, load_nli, read_jsonl, split_held_back
+from training_nli import DEV_PER_SET, HELD_BACK, tokenise
+
+NEGATIVE_WINDOWS = 3
+WINDOW_SIZES = (320, 320, 200)  # of the product, and shorter ones so that nothing hangs on one size
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What the second stage is made of.
+
+    Attributes:
+        negatives: how often a pair with a span is read for each pair without one.
+        nli_share: share of the first stage's short pairs that is mixed in.
+        edits: share of supported sentences that are read again with one fact changed.
+        strangers: share of sentences that are read against a window of another answer's context.
+        questions: share of question-answer sentences that are read behind their question.
+    """
+
+    negatives: int = 2
+    nli_share: float = 0.35
+    edits: float = 0.30
+    strangers: float = 0.15
+    questions: float = 0.05
+
+
+_NUMBER = re.compile(r"\b\d+(?:[.,]\d+)*\b")
+_SWAPS = {
+    "january": "march", "february": "june", "march": "october", "april": "august", "may": "november", "june": "february",
+    "july": "december", "august": "april", "september": "january", "october": "july", "november": "may",
+    "december": "september", "monday": "thursday", "tuesday": "friday", "wednesday": "sunday", "thursday": "monday",
+    "friday": "tuesday", "saturday": "wednesday", "sunday": "saturday", "increased": "decreased", "decreased": "increased",
+    "increase": "decrease", "decrease": "increase", "more": "less", "less": "more", "higher": "lower", "lower": "higher",
+    "before": "after", "after": "before", "first": "last", "last": "first", "all": "none", "always": "never",
+    "never": "always", "north": "south", "south": "north", "east": "west", "west": "east", "million": "billion",
+    "billion": "million", "thousand": "million", "hours": "days", "days": "weeks", "weeks": "months", "months": "years",
+    "years": "months", "minutes": "hours", "miles": "kilometers", "meters": "feet", "men": "women", "women": "men",
+    "he": "she", "she": "he", "his": "her", "open": "closed", "closed": "open", "above": "below", "below": "above",
+    "allows": "forbids", "can": "cannot", "positive": "negative", "negative": "positive", "free": "paid", "win": "lose",
+    "won": "lost", "lost": "won", "old": "new", "new": "old", "good": "bad", "high": "low", "low": "high", "two": "four",
+    "three": "five", "four": "two", "five": "eight", "yes": "no", "and": "but not", "accepted": "rejected",
+}  # fmt: skip
+_NEGATIONS = ((r"\b(is|are|was|were|has|have|had|can|will|would|should|could|does|do|did) (?!not\b)", r"\1 not "),
+              (r"\b(is|are|was|were|has|have|had|can|will|would|should|could|does|do|did) not ", r"\1 "))  # fmt: skip
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*")
+
+
+def edit(text: str, names: list[str], rng: np.random.Generator) -> str | None:
+    """`text` with one fact changed (a number, an opposite, a negation, a name), or None where nothing can be."""
+    kinds = ["number", "swap", "negation", "name"]
+    for kind in rng.permutation(kinds):
+        changed = _edit_as(str(kind), text, names, rng)
+        if changed is not None and changed != text:
+            return changed
+    return None
+
+
+def _edit_as(kind: str, text: str, names: list[str], rng: np.random.Generator) -> str | None:
+    if kind == "number":
+        found = list(_NUMBER.finditer(text))
+        if not found:
+            return None
+        hit = found[rng.integers(len(found))]
+        return text[: hit.start()] + _other_number(hit[0], rng) + text[hit.end() :]
+    if kind == "swap":
+        found = [m for m in re.finditer(r"[A-Za-z]+", text) if m[0].lower() in _SWAPS]
+        if not found:
+            return None
+        hit = found[rng.integers(len(found))]
+        new = _SWAPS[hit[0].lower()]
+        return text[: hit.start()] + (new.capitalize() if hit[0][0].isupper() else new) + text[hit.end() :]
+    if kind == "negation":
+        pattern, new = _NEGATIONS[int(rng.random() < 0.5)]
+        found = list(re.finditer(pattern, text))
+        if not found:
+            return None
+        hit = found[rng.integers(len(found))]
+        return text[: hit.start()] + hit.expand(new) + text[hit.end() :]
+    found = list(_NAME.finditer(text))
+    others = [name for name in names if found and name not in text]
+    if not others:
+        return None
+    hit = found[rng.integers(len(found))]
+    return text[: hit.start()] + others[rng.integers(len(others))] + text[hit.end() :]
+
+
+def _other_number(raw: str, rng: np.random.Generator) -> str:
+    digits = [i for i, char in enumerate(raw) if char.isdigit()]
+    at = digits[0] if rng.random() < 0.5 else digits[rng.integers(len(digits))]
+    old = int(raw[at])
+    new = (old + int(rng.integers(1, 9))) % 10 or (old + 1) % 9 + 1
+    return raw[:at] + str(new if new != old else (old % 9) + 1) + raw[at + 1 :]
+
+
+@dataclass(slots=True)
+class _Sentence:
+    text: str
+    bad: bool
+    windows: list[Window]
+    order: np.ndarray
+    group: str
+    dataset: str
+    question: str | None
+
+
+def _sentences(record: dict, dataset: str, size: int, encoder: Encoder) -> list[_Sentence]:
+    """The claims of one answer with their windows, best-overlapping first."""
+    spans = [(span["start"], span["end"]) for span in record["human"]["spans"]]
+    units = [unit for unit in split_claims(record["response"]) if unit.kind == CLAIM]
+    windows = [window for cut in cut_chunks(record["contexts"], size, encoder) for window in cut]
+    if not units or not windows:
+        return []
+    ids = encoder.encode([unit.hypothesis for unit in units])
+    order = np.argsort(-overlap(ids, [window.ids for window in windows]), axis=1, kind="stable")
+    return [
+        _Sentence(unit.hypothesis, any(a < unit.end and unit.start < b for a, b in spans), windows, order[i],
+                  record["source_id"], dataset, record.get("question"))
+        for i, unit in enumerate(units)
+    ]  # fmt: skip
+
+
+def _document_pairs(data: Path, size: int, encoder: Encoder) -> list[tuple[Pair, list[Window], np.ndarray]]:
+    """Pairs of the NLI sets whose premise is a document too long for the first stage, with ordered windows."""
+    out = []
+    for pair in load_nli(data):
+        if len(pair.premise) < 1200:
+            continue
+        (windows,) = cut_chunks([pair.premise], size, encoder)
+        (ids,) = encoder.encode([pair.hypothesis])
+        if windows and len(ids) < 128:
+            out.append((pair, list(windows), np.argsort(-overlap([ids], [w.ids for w in windows])[0], kind="stable")))
+    return out
+
+
+def rag_examples(data: Path, encoder: Encoder, max_length: int, mix: Mix = Mix()) -> tuple[list[Example], list[Example]]:
+    """(training examples, held-back examples: 4 % of the sources, and the first stage's)."""
+    rng = np.random.default_rng(7)
+    sentences: list[_Sentence] = []
+    for stem, dataset in (("ragtruth_human.train", "rag"), ("wice_nst.train", "rag_wice")):
+        for record in read_jsonl(find(data / "train", stem)):
+            name = f"{dataset}_{record['task']}" if dataset == "rag" else dataset
+            size = WINDOW_SIZES[rng.integers(len(WINDOW_SIZES))]
+            sentences += _sentences(record, name, size, encoder)
+    train = [s for s in sentences if fraction(s.group, "held-back") >= 0.04]
+    held = [s for s in sentences if fraction(s.group, "held-back") < 0.04]
+    names = sorted({m[0] for s in train for m in _NAME.finditer(s.text)})
+    texts: list[tuple[Window, str, int, str]] = []
+    for sentence in train:
+        best = [sentence.windows[i] for i in sentence.order[:NEGATIVE_WINDOWS]]
+        if sentence.bad:
+            for window in best:
+                texts += [(window, sentence.text, NOT_ENTAILMENT, sentence.dataset)] * mix.negatives
+        else:
+            texts.append((best[0], sentence.text, 0, sentence.dataset))
+            if sentence.question and rng.random() < mix.questions:
+                texts.append((best[0], f"{sentence.question} {sentence.text}", 0, "rag_question"))
+            if rng.random() < mix.edits:
+                changed = edit(sentence.text, names, rng)
+                if changed:
+                    texts.append((best[0], changed, NOT_ENTAILMENT, "rag_edit"))
+        if rng.random() < mix.strangers:
+            other = train[rng.integers(len(train))]
+            if other.group != sentence.group:
+                texts.append((other.windows[rng.integers(len(other.windows))], sentence.text, 1, "rag_stranger"))
+    for pair, windows, order in _document_pairs(data, WINDOW_SIZES[0], encoder):
+        if fraction(pair.group, "held-back") < 0.03:
+            continue
+        chosen = order[:1] if pair.label == 0 else order[:2]
+        texts += [(windows[i], pair.hypothesis, pair.label, pair.dataset) for i in chosen]
+    examples = _tokenise(texts, encoder, max_length)
+    nli_train, nli_held = split_held_back(load_nli(data), HELD_BACK, 0.03)
+    short = [p for p in nli_train if fraction(p.hypothesis + p.premise, "mix") < mix.nli_share * (2 if p.dataset == "mnli_dev" else 1)]
+    examples += tokenise(short, encoder, max_length)
+    dev = _tokenise([(s.windows[s.order[0]], s.text, NOT_ENTAILMENT if s.bad else 0, s.dataset + ("_bad" if s.bad else "_good"))
+                     for s in held], encoder, max_length)  # fmt: skip
+    mnli = [pair for pair in nli_held if pair.dataset == "mnli_dev"][: 3 * DEV_PER_SET]
+    return examples, dev[:900] + tokenise(mnli, encoder, max_length)
+
+
+def _tokenise(texts: list[tuple[Window, str, int, str]], encoder: Encoder, max_length: int) -> list[Example]:
+    ids = encoder.encode([text for _, text, _, _ in texts])
+    made = [Example(w.ids, h, label, 1.0, name) for (w, _, label, name), h in zip(texts, ids)]
+    return [example for example in made if len(example) <= max_length + 32]
