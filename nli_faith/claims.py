@@ -1,6 +1,6 @@
 """An answer as typed units with exact offsets.
 
-    answer -> blocks (markup) -> sentences (sentences) -> kinds (kinds) -> units (reading, json_answers) -> claims
+    answer -> blocks -> sentences -> kinds -> units (reading or json_answers) -> claims
 
 For every unit `answer[start:end] == text`, units are in order and don't overlap, and every letter or digit of the answer is
 inside a unit or is a list number, a citation mark, a fence line or another mark.
@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from nli_faith.blocks import FENCE
 from nli_faith.errors import UsageError
 from nli_faith.json_answers import read_json
-from nli_faith.markup import FENCE, encodable, plain
+from nli_faith.markup import encodable, plain
 from nli_faith.options import GRANULARITIES
 from nli_faith.reading import Unit, read_text
 from nli_faith.sentences import LINE_BREAK

@@ -22,7 +22,8 @@ GENERIC_KEYS = frozenset(
 )
 # Names of notes on the answer.
 META_KEYS = frozenset(
-    "confidence confidence_score score source sources citation citations reference references source_id source_ids doc_id doc_ids chunk_id chunk_ids".split()
+    "confidence confidence_score score source sources citation citations reference references source_id source_ids doc_id"
+    " doc_ids chunk_id chunk_ids".split()
 )
 
 
@@ -49,8 +50,8 @@ class Leaf:
 def read_json(answer: str, start: int, end: int) -> list[Unit] | None:
     """The units of answer[start:end], or None when that is no JSON object or array of anything but numbers.
 
-    A string that is a sentence is split and typed like any text; a flat record in an array is one unit ("name: X; price: 5");
-    any other leaf is one unit "key: value".
+    A string that is a sentence is split and typed like any text; a flat record in an array is one unit, "name: X; price: 5";
+    any other leaf is one unit, "key: value".
     """
     body = answer[start:end].strip()
     if body[:1] not in ("{", "[") or body[-1:] not in ("}", "]"):
@@ -98,7 +99,8 @@ def _leaves(text: str, start: int, end: int) -> list[Leaf]:
         else:
             string = token[0] == '"'
             keys = tuple(key for key in path if key)
-            leaves.append(Leaf(keys, left + string, right - string, key_start if key_start >= 0 else left, string, records[-1]))
+            begin = key_start if key_start >= 0 else left
+            leaves.append(Leaf(keys, left + string, right - string, begin, string, records[-1]))
             key_start = -1
     if key_start >= 0:
         # Names of empty containers at the end: a leaf without a value.
@@ -117,7 +119,8 @@ def _is_prose(text: str, leaf: Leaf) -> bool:
         return False
     said = plain(_decode(text[leaf.start : leaf.end]))
     generic = bool(leaf.keys) and leaf.keys[-1].lower() in GENERIC_KEYS
-    return (generic or said.endswith((".", "!", "?", "。", "！", "？"))) and (has_finite_verb(said) or kind_of(said) != CLAIM)
+    stopped = said.endswith((".", "!", "?", "。", "！", "？"))
+    return (generic or stopped) and (has_finite_verb(said) or kind_of(said) != CLAIM)
 
 
 def _pair(text: str, leaf: Leaf) -> str:
@@ -139,7 +142,8 @@ def _leaf_units(text: str, leaf: Leaf) -> list[Unit]:
     generic = key in GENERIC_KEYS and len(leaf.keys) == 1
     units = []
     if generic and named_here:
-        units.append(Unit(leaf.key_start + 1, leaf.key_start + 1 + len(leaf.keys[0]), names, "meta"))
+        colon = text.rindex(":", leaf.key_start, leaf.start - 1)
+        units.append(Unit(leaf.key_start + 1, text.rindex('"', leaf.key_start, colon), names, "meta"))
     # Other names are read with every sentence, and the first one's span reaches back over them.
     begin = leaf.key_start if named_here and not generic else None
     lead = "" if generic or not names else f"{names}:"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
+from nli_faith.blocks import ITEM, Block, find_blocks, inline_items
 from nli_faith.kinds import kind_of, kind_of_heading, kind_of_lead
-from nli_faith.markup import ITEM, Block, encodable, find_blocks, inline_items, plain
+from nli_faith.markup import encodable, plain
 from nli_faith.sentences import CITATIONS, CONTENT, split_sentences
 from nli_faith.types import CLAIM
 from nli_faith.verbs import has_finite_verb

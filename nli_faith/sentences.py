@@ -16,6 +16,18 @@ from importlib import resources
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
+from nli_faith.abbreviations import (
+    AFTER_TIME,
+    BEFORE_NUMBER,
+    COUNTRIES,
+    INNER,
+    LETTERED,
+    MORE_ABBREVIATIONS,
+    NOT_LOWER,
+    STARTERS,
+    TITLES,
+)
+
 # How far we look from a terminator. Longer words are URLs and noise, whose inside says nothing about a boundary.
 WORD_REACH = 40
 
@@ -26,7 +38,10 @@ OPENERS = "\"'“‘«(\\[{*_`~#>「『《（〈¿¡" + INVISIBLE
 
 # Runs are taken whole and always match, so there is nothing to backtrack over.
 CANDIDATE = re.compile(rf"([.!?…]+|[{FULL_STOPS}][{FULL_STOPS}!?]*)(</?[a-z]{{1,6}} ?/?>|[{CLOSERS}])*")
-CITATIONS = re.compile(r"(?:[ \u00a0]?(?:\[(?:\[|\^|source |doc |document )?\d{1,3}(?:, ?\d{1,3})*\]{1,2}|【[^】\n]{1,40}】)(?!\())+", re.I)
+CITATIONS = re.compile(
+    r"(?:[ \u00a0]?(?:\[(?:\[|\^|source |doc |document )?\d{1,3}(?:, ?\d{1,3})*\]{1,2}|【[^】\n]{1,40}】)(?!\())+",
+    re.I,
+)
 LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 LIST_MARK = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|#+|[|>])\s")
 CONTENT = re.compile(r"[^\W_]")
@@ -41,40 +56,6 @@ OPEN_LINE_END = re.compile(
     r"(?:[,;(–—/&-]|\b(?:the|an?|of|and|or|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than|about|its|their))$"
 )
 
-TITLES = frozenset("mr mrs ms mx dr prof rev hon sgt capt cpt gov sen rep gen messrs st mt ft sra sr.a dra brig maj col lt cmdr cpl pvt supt det insp pfc adm atty".split())
-# Never the end of a sentence, whatever follows.
-INNER = frozenset("e.g i.e eg ie cf viz approx vs al z.b d.h p.ej resp incl excl esp".split())
-# Abbreviations only before a number, a letter or a Roman numeral: "fig. 3", "No. 5", "Sec. II".
-BEFORE_NUMBER = frozenset(
-    "no nos nr ca fig figs tab tabs eq eqs sec secs ch chap vol vols pp p pg art para ex ver v ref refs step c b d n"
-    " jan feb mar apr jun jul aug sep sept oct nov dec ln ser §".split()
-)
-MORE_ABBREVIATIONS = frozenset(
-    "etc dept est jr sr inc ltd corp co llc bros plc gmbh ph.d m.d b.a m.a b.sc m.sc d.d.s esq com adm intl assn univ mon"
-    " tue tues wed thu thurs fri sat sun ave blvd rd hwy apt bldg min max avg misc temp tel ext op ed eds trans rev"
-    " hr hrs mins secs lb lbs oz tsp tbsp pt qt gal pkg doz sq cu ft vs e.u u.n a.d b.c b.c.e".split()
-)
-# Days and states when capitalised, words when not: "a rice wash. Bring it to a boil."
-NOT_LOWER = frozenset("wash wed sun sat ok ill ore mon fri wis".split())
-# A single letter after one of these ends its phrase: "vitamin C.", "degrees F.", "plan B."; elsewhere it is an initial.
-LETTERED = frozenset(
-    "degrees vitamin vitamins plan unit group type class grade appendix section part option figure table hepatitis schedule phase"
-    " point exhibit room building level zone model category team influenza step".split()
-)
-COUNTRIES = frozenset("u.s u.s.a u.k u.n e.u u.a.e".split())
-STARTERS = frozenset(
-    "the this that these those it its he she they we you i there here in on at for from with to if when while as after before"
-    " however but and so also although because since his her their our your my a an one some many most all both each every no"
-    " not another other what which who how why where please then thus therefore moreover furthermore additionally meanwhile"
-    " finally overall according during under by see over only despite among between within without through until unlike like once"
-    " several few two three four five such yes both".split()
-) - {"i", "a"}
-# What a clock time may be followed by within its sentence.
-AFTER_TIME = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun eastern central mountain pacific"
-    " est edt cst cdt mst mdt pst pdt et ct pt gmt utc cet cest bst ist january february march april may june july august"
-    " september october november december local".split()
-)
 ROMAN_OR_LETTER = re.compile(r"(?:\d|[IVXLC]+\b|[A-Z]\b)")
 DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
 
@@ -166,7 +147,8 @@ def _ends_here(text: str, start: int, mark: re.Match, follow: int, spaced: bool)
     word = NEXT_WORD.match(text, follow).group(1)
     if not word:
         return True
-    if word[0] in ",;:)&%=" or (word[0].islower() and (closed or signs[0] in "!?…" or len(signs) > 1) and not _camel(word)):
+    weak = closed or signs[0] in "!?…" or len(signs) > 1  # marks that may stand inside a sentence
+    if word[0] in ",;:)&%=" or (weak and word[0].islower() and not _camel(word)):
         return False
     if signs[-1] in "!?" or signs[0] in "!?":
         return True
@@ -201,6 +183,8 @@ def _period_ends(stem: str, word: str, alone: bool, bracket: bool, ellipsis: boo
         return _punkt_ends(stem + "...", word)
     if alone and (stem.isdigit() and len(stem) <= 3 or len(stem) == 1):
         return False
+    if stem in NOT_LOWER:
+        return True
     if low in INNER or low in TITLES:
         if low == "st":  # "Milpas St. Customers", "St. Louis"
             return bare in STARTERS or _punkt_ends("St.", word)
@@ -212,9 +196,9 @@ def _period_ends(stem: str, word: str, alone: bool, bracket: bool, ellipsis: boo
     if (len(stem) == 1 and stem.isalpha()) or DOTTED.match(stem) or low in MORE_ABBREVIATIONS:
         if bracket or word[0].islower() or word[0].isdigit():
             return False
-        # "U.S. Postal Service", "J. Park": what is capitalised after these is a name unless it is a word that begins sentences.
+        # "U.S. Postal Service", "J. Park": what follows in capitals is a name unless sentences often begin with it.
         return bare in STARTERS or (not (len(stem) == 1 or low in COUNTRIES) and _punkt_ends(stem + ".", word))
-    if low != stem.lower() or stem in NOT_LOWER:
+    if low != stem.lower():
         return not word[0].islower()
     if bracket and low in _english().abbrev_types:
         return False

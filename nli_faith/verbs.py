@@ -13,62 +13,70 @@ NO_CASE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[\u0590-\u08ff\
 NO_CASE_UNITS = 8  # ideographs or words from which an unlisted script is taken for a sentence
 
 AUXILIARIES = frozenset(
-    "is are was were am isn't aren't wasn't weren't has have had hasn't haven't hadn't does doesn't don't didn't did can can't"
-    " cannot could couldn't will won't would wouldn't shall should shouldn't may might must mustn't it's that's there's he's"
-    " she's who's what's here's we're they're you're i'm i've you've we've they've i'll you'll we'll they'll it'll i'd you'd"
-    " we'd they'd ain't"
-    " ist sind wird werden wurde wurden kann beträgt dauert kostet sont était coûte está tiene cuesta fue puede è sono costa é tem pode".split()
+    "is are was were am isn't aren't wasn't weren't has have had hasn't haven't hadn't does doesn't don't didn't did"
+    " can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must mustn't it's"
+    " that's there's he's she's who's what's here's we're they're you're i'm i've you've we've they've i'll you'll"
+    " we'll they'll it'll i'd you'd we'd they'd ain't ist sind wird werden wurde wurden kann beträgt dauert kostet"
+    " sont était coûte está tiene cuesta fue puede è sono costa é tem pode".split()
 )
 # Finite by form alone: third person forms that are no usual plural nouns, and irregular pasts that are no participles.
 PLAIN = frozenset(
-    "includes contains consists comprises requires provides allows enables lets takes gets gives makes goes comes becomes remains"
-    " stays seems appears happens occurs exists belongs depends applies follows states says tells reads writes mentions describes"
-    " explains indicates suggests implies specifies confirms reports argues believes thinks knows finds keeps holds brings sends"
-    " receives accepts rejects refuses begins ends starts stops opens closes runs lasts lies sits stands lives dies eats drinks"
-    " grows falls rises drops increases decreases reduces improves prevents protects causes leads creates produces generates"
-    " serves sells buys pays earns owns operates employs hires teaches learns meets joins leaves moves travels flies drives"
-    " weighs measures equals exceeds expires ensures helps involves refers relates represents reflects reaches returns replaces"
-    " removes adds combines converts connects enters extends entitles fails wins loses permits prohibits bans forbids recommends"
-    " advises offers supports covers needs wants tends uses works plays shows has features accounts ranks ships processes"
-    " grew fell rose went came became took gave got made said told wrote knew thought saw began ran stood held kept brought sold"
-    " bought paid sent built found left led lost met won spent taught caught drew drove flew threw spoke broke chose woke wore"
-    " sank swam sang ate drank forgot hid shook stole swore"
-    " carries varies relies identifies classifies qualifies verifies satisfies supplies settles resigns announces launches releases"
-    " arrests sues faces denies urges warns vows seeks defends criticizes agrees appoints elects passes approves accuses admits"
-    " apologizes confesses pleads discovers reveals unveils proposes considers demands awaits survives suffers escapes invades"
-    " collapses explodes shuts highlights praises emphasizes focuses".split()
+    "includes contains consists comprises requires provides allows enables takes gets gives makes goes comes becomes"
+    " remains stays seems appears happens occurs exists belongs depends applies follows says tells writes mentions"
+    " describes explains indicates suggests implies specifies confirms argues believes thinks knows finds keeps"
+    " brings sends receives accepts rejects refuses begins lasts dies eats drinks grows reduces improves prevents"
+    " protects creates produces generates serves sells buys pays earns owns operates employs hires teaches learns"
+    " meets leaves flies weighs equals exceeds expires ensures involves refers relates represents reflects reaches"
+    " replaces removes adds combines converts connects enters extends entitles fails wins loses permits prohibits"
+    " bans forbids recommends advises wants tends has grew fell rose went came became took gave got made said told"
+    " wrote knew thought saw began ran stood held kept brought sold bought paid sent led lost met won spent taught"
+    " caught drew drove flew threw spoke broke chose woke wore sank swam sang ate drank forgot hid shook stole swore"
+    " carries varies relies identifies classifies qualifies verifies satisfies supplies settles resigns announces"
+    " sues denies urges warns vows seeks defends criticizes agrees appoints elects approves accuses admits apologizes"
+    " confesses pleads discovers reveals unveils proposes considers awaits survives suffers escapes invades collapses"
+    " explodes shuts praises emphasizes discusses develops deploys resumes sparks signals advertises threatens"
+    " conducts recalls affects raises differs opposes strengthens".split()
 )
 # Nouns as often as verbs: finite only when something like an object follows ("costs $5", not "shipping costs").
 DOUBTFUL = frozenset(
-    "costs plans offers features works uses needs supports covers returns ships shows measures accounts ranks processes reports states"
-    " launches releases arrests faces demands highlights passes focuses increases decreases drops rises falls starts ends stops causes leads runs plays moves drives helps travels cost found left built"
-    " reads holds benefits charges prices prints hosts schedules details lists names tests changes updates stores ranges grants averages"
-    " targets totals houses rates aims marks sets hits cuts lets joins opens closes lives stands sits lies".split()
+    "costs plans offers features works uses needs supports covers returns ships shows measures accounts ranks"
+    " processes reports states presents addresses launches releases arrests faces demands highlights passes focuses"
+    " increases decreases drops rises falls starts ends stops causes leads runs plays moves drives helps travels cost"
+    " found left built reads holds benefits charges prices prints hosts schedules details lists names tests changes"
+    " updates stores ranges grants averages targets totals houses rates aims marks sets hits cuts lets joins opens"
+    " closes lives stands sits lies".split()
 )
 # Base forms: finite after a plural or "we", "you", "they".
 BASE = frozenset(
-    "include contain consist comprise require provide allow enable let take get give make go come become remain stay seem appear"
-    " happen exist belong depend apply follow state say tell mention describe explain indicate suggest specify confirm report argue"
-    " believe know find keep hold bring send receive accept reject begin end start stop open close run last lie sit stand live die"
-    " eat drink grow fall rise drop increase decrease reduce improve prevent protect cause lead create produce serve sell buy pay"
-    " earn own operate learn meet join leave move travel fly weigh measure exceed expire ensure help involve refer represent reach"
-    " replace remove add connect extend offer support cover need want tend use work play show have feature cost ship vary differ agree"
-    " drive charge range do lack generate return"
-    " highlight praise cite emphasize focus value enjoy appreciate complain criticize carry vary rely".split()
+    "include contain consist comprise require provide allow enable let take get give make go come become remain stay"
+    " seem appear happen exist belong depend apply follow state say tell mention describe explain indicate suggest"
+    " specify confirm report argue believe know find keep hold bring send receive accept reject begin end start stop"
+    " open close run last lie sit stand live die eat drink grow fall rise drop increase decrease reduce improve"
+    " prevent protect cause lead create produce serve sell buy pay earn own operate learn meet join leave move travel"
+    " fly weigh measure exceed expire ensure help involve refer represent reach replace remove add connect extend"
+    " offer support cover need want tend use work play show have feature cost ship vary differ agree drive charge"
+    " range do lack generate return highlight praise cite emphasize focus value enjoy appreciate complain criticize"
+    " carry rely result present develop enter affect".split()
 )
-CLAUSE_OPENERS = frozenset("and but that if when where because so which what how as before after while or until unless".split())
+CLAUSE_OPENERS = frozenset(
+    "and but that if when where because so which what how as before after while or until unless".split()
+)
 OBJECT = frozenset(
-    "the a an this that these those it its their his her your our my you them us me him up about around approximately only nearly"
-    " almost over under between from at by to in on into no not all any each every both some more less most as for with well out"
-    " off down back until $ € £".split()
+    "the a an this that these those it its their his her your our my you them us me him up about around approximately "
+    "only nearly"
+    " almost over under between from at by to in on into no not all any each every both some more less most as for with "
+    "well out"
+    " off down back until several many some various numerous two three four five additional $ € £".split()
 )
 NO_PAST = frozenset(
-    "need feed seed speed bed red hundred shed breed weed deed indeed exceed proceed succeed bleed united limited unlimited detailed"
+    "need feed seed speed bed red hundred shed breed weed deed indeed exceed proceed succeed bleed united limited "
+    "unlimited detailed"
     " advanced dedicated integrated automated embed naked sacred wicked rugged kindred infrared biped moped related".split()
 )
 # A past form after one of these is a participle: "the required form", "newly opened", "by invited guests".
 NO_SUBJECT = frozenset(
-    "a an the of and or by most more well highly newly recently with for in on to no any all some as not being be been previously"
+    "a an the of and or by most more well highly newly recently with for in on to no any all some as not being be been "
+    "previously"
     " your our their his her its my fully partially partly is".split()
 )
 
@@ -85,7 +93,7 @@ def has_finite_verb(text: str) -> bool:
             month = low == "may" and words[at] == "May" and (at + 1 == len(lows) or lows[at + 1][0].isdigit() or at > 0)
             if not (month or (at == 0 and low in ("have", "may"))):
                 return True
-        elif at == 0 and len(lows) > 1 and low not in PLAIN:
+        elif at == 0:
             continue
         elif low in BASE and _has_pronoun_subject(lows, at):
             return True
@@ -93,18 +101,18 @@ def has_finite_verb(text: str) -> bool:
             return True
         elif low in DOUBTFUL:
             after = lows[at + 1] if at + 1 < len(lows) else ""
-            if at and lows[at - 1] not in NO_SUBJECT and (after in OBJECT or after[:1].isdigit()):
+            if lows[at - 1] not in NO_SUBJECT and (after in OBJECT or after[:1].isdigit()):
                 return True
-        elif low in PLAIN:
-            if at and lows[at - 1] not in ("a", "an", "the", "of"):
+        elif low in PLAIN or low.endswith(("izes", "yzes", "ifies")):
+            if lows[at - 1] not in ("a", "an", "the", "of"):
                 return True
-        elif low.endswith("ed") and len(low) > 3 and words[at].islower() and at and _is_past(lows, at, stopped):
+        elif low.endswith("ed") and len(low) > 3 and words[at].islower() and _is_past(lows, at, stopped):
             return True
     return False
 
 
 def _has_pronoun_subject(lows: list[str], at: int) -> bool:
-    """Whether lows[at] follows "we" and the like; "you" may be an object ("helps you save") unless a clause begins with it."""
+    """Whether lows[at] follows "we" and the like; "you" is an object ("helps you save") unless a clause begins with it."""
     before = lows[at - 1]
     return before in ("i", "we", "they", "who") or (before == "you" and (at == 1 or lows[at - 2] in CLAUSE_OPENERS))
 

@@ -85,7 +85,7 @@ def test_the_fixture_is_wide_enough():
 
 # What may stand outside of every unit although it has letters or digits.
 MARKS = re.compile(
-    r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n\r\v\f\x85\u2028\u2029]*"  # fence lines
+    r"(?:^|(?<=[\n\r\v\f\x85\u2028\u2029]))[ \t>]*(?:`{3,}|~{3,})[^\n\r\v\f\x85\u2028\u2029]*"  # fence lines
     r"|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)](?=\s)"  # list marks
     r"|\[[xX]\]"
     r"|\\[bfnrt]"  # white space as JSON writes it
@@ -133,13 +133,13 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(FRAGMENTS, max_size=14).map("".join))
 def test_laws_hold_on_markdown(answer):
     check_laws(answer)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.text(st.characters(), max_size=80), st.none() | st.text(max_size=10))
 def test_laws_hold_on_any_text(answer, question):
     check_laws(answer, question)
@@ -170,7 +170,7 @@ def test_a_fact_in_a_paragraph_of_its_own_is_always_found(before):
 
 HIDING_PLACES = [
     "# {}", "**{}**", "- {}", "> {}", "| A |\n|---|\n| {} |", "| {} |\n|---|\n| x |", "[{}](http://a.b)", "*{}*", "1. {}", "({})", '"{}"', '{{"note": "{}"}}', '{{"answer": "{}"}}',
-    "Sources: {}", "Here is a summary: {}", "Note: {}", "Hello, {}", "(Source: {})", "```markdown\n{}\n```", "I hope this helps: {}", "The documents do not mention it, but {}", "I don't know, however {}",
+    "Sources: {}", "Here is a summary: {}", "Note: {}", "Hello, {}", "(Source: {})", "```markdown\n{}\n```", "```{}\nx\n```", "I hope this helps: {}", "The documents do not mention it, but {}", "I don't know, however {}",
 ]  # fmt: skip
 
 
@@ -217,6 +217,14 @@ def test_statements_have_a_finite_verb(text):
         "The documents do not mention any fee other than the 3% booking charge.",
         "She asked, \"Where is the key?\"",
         "Good schools raise house prices.",
+        "Unfortunately, we cannot provide refunds after 30 days.",
+        "The results do not indicate a difference between the groups.",
+        "Sources did not disclose the value of the deal.",
+        "No details were given about the cause of the fire.",
+        "The right is not included in the articles of incorporation.",
+        "The data may be shared with third parties.",
+        "Feel free to use the pool after hours.",
+        "For additional help, the office opens at nine.",
         "If you have questions, call 555-0100.",
         "For more information, call 555-0100.",
         "It depends on the size of the room.",
@@ -228,8 +236,8 @@ def test_statements_near_a_rule_stay_claims(text):
 
 PATHOLOGICAL = [
     "." * 200_000, "a" * 200_000, ". " * 100_000, "[1]" * 66_000, "*a" * 100_000, "_a" * 100_000, "`a" * 100_000, "<b" * 100_000, "[" * 100_000 + "]" * 100_000, "[a](b " * 33_000,
-    "(Source: " * 22_000, "| " * 100_000, "|a|\n" * 50_000, "- a\n" * 50_000, "1. " * 66_000, "```\n" * 50_000, "> " * 100_000, "{" * 200_000, '["' * 100_000, '{"a":' * 40_000,
-    "\n" * 200_000, "a:\n" * 66_000, "你好。" * 66_000, "not. " * 40_000, "I'm sorry, " * 18_000, "I cannot find it, but " + "which, " * 28_000, "(“" * 100_000, " " * 200_000 + "a", "\ud800" * 200_000,
+    "(Source: " * 22_000, "| " * 100_000, "|a|\n" * 50_000, "- a\n" * 25_000, "1. " * 66_000, "```\n" * 50_000, "> " * 100_000, "{" * 200_000, '["' * 100_000, '{"a":' * 40_000,
+    "\n" * 200_000, "a:\n" * 33_000, "你好。" * 33_000, "not. " * 40_000, "I'm sorry, " * 18_000, "I cannot find it, but " + "which, " * 28_000, "(“" * 100_000, " " * 200_000 + "a", "\ud800" * 200_000,
     "is not mentioned in the " * 8_000, "“a: " * 50_000 + "?", "".join(" " * depth + "- a\n" for depth in range(600)),
 ]  # fmt: skip
 

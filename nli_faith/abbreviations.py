@@ -1,0 +1,43 @@
+"""Words after which a period may not end a sentence, and words that begin one: lower case, without their last period."""
+
+TITLES = frozenset(
+    "mr mrs ms mx dr prof rev hon sgt capt cpt gov sen rep gen messrs st mt ft sra sr.a dra brig maj col lt cmdr cpl "
+    "pvt supt det insp pfc adm atty".split()
+)
+# Never the end of a sentence, whatever follows.
+INNER = frozenset("e.g i.e eg ie cf viz approx vs al z.b d.h p.ej resp incl excl esp".split())
+# Abbreviations only before a number, a letter or a Roman numeral: "fig. 3", "No. 5", "Sec. II".
+BEFORE_NUMBER = frozenset(
+    "no nos nr ca fig figs tab tabs eq eqs sec secs ch chap vol vols pp p pg art para ex ver v ref refs step c b d n"
+    " jan feb mar apr jun jul aug sep sept oct nov dec ln ser §".split()
+)
+MORE_ABBREVIATIONS = frozenset(
+    "etc dept est jr sr inc ltd corp co llc bros plc gmbh ph.d m.d b.a m.a b.sc m.sc d.d.s esq com adm intl assn univ mon"
+    " tue tues wed thu thurs fri sat sun ave blvd rd hwy apt bldg min max avg misc temp tel ext op ed eds trans rev"
+    " hr hrs mins secs lb lbs oz tsp tbsp pt qt gal pkg doz sq cu ft vs e.u u.n a.d b.c b.c.e".split()
+)
+# Days and states when capitalised, words when not: "a rice wash. Bring it to a boil."
+NOT_LOWER = frozenset("wash wed sun sat ok ill ore mon fri wis".split())
+# A single letter after one of these ends its phrase: "vitamin C.", "degrees F.", "plan B."; elsewhere it is an initial.
+LETTERED = frozenset(
+    "degrees vitamin vitamins plan unit group type class grade appendix section part option figure table hepatitis "
+    "schedule phase"
+    " point exhibit room building level zone model category team influenza step".split()
+)
+COUNTRIES = frozenset("u.s u.s.a u.k u.n e.u u.a.e".split())
+STARTERS = frozenset(
+    "the this that these those it its he she they we you i there here in on at for from with to if when while as after "
+    "before"
+    " however but and so also although because since his her their our your my a an one some many most all both each "
+    "every no"
+    " not another other what which who how why where please then thus therefore moreover furthermore additionally meanwhile"
+    " finally overall according during under by see over only despite among between within without through until unlike "
+    "like once"
+    " several few two three four five such yes both".split()
+) - {"i", "a"}
+# What a clock time may be followed by within its sentence.
+AFTER_TIME = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun eastern central mountain pacific"
+    " est edt cst cdt mst mdt pst pdt et ct pt gmt utc cet cest bst ist january february march april may june july august"
+    " september october november december local".split()
+)
