@@ -12,7 +12,8 @@ BEFORE_NUMBER = frozenset(
     " jan feb mar apr jun jul aug sep sept oct nov dec ln ser §".split()
 )
 MORE_ABBREVIATIONS = frozenset(
-    "etc dept est jr sr inc ltd corp co llc bros plc gmbh ph.d m.d b.a m.a b.sc m.sc d.d.s esq com adm intl assn univ mon"
+    "etc dept est jr sr inc ltd corp co llc bros plc gmbh ph.d m.d b.a m.a b.sc m.sc d.d.s esq com adm intl assn "
+    "univ mon"
     " tue tues wed thu thurs fri sat sun ave blvd rd hwy apt bldg min max avg misc temp tel ext op ed eds trans rev"
     " hr hrs mins secs lb lbs oz tsp tbsp pt qt gal pkg doz sq cu ft vs e.u u.n a.d b.c b.c.e".split()
 )
@@ -26,18 +27,23 @@ LETTERED = frozenset(
 )
 COUNTRIES = frozenset("u.s u.s.a u.k u.n e.u u.a.e".split())
 STARTERS = frozenset(
-    "the this that these those it its he she they we you i there here in on at for from with to if when while as after "
+    "the this that these those it its he she they we you i there here in on at for from with to if when while as "
+    "after "
     "before"
     " however but and so also although because since his her their our your my a an one some many most all both each "
     "every no"
-    " not another other what which who how why where please then thus therefore moreover furthermore additionally meanwhile"
-    " finally overall according during under by see over only despite among between within without through until unlike "
+    " not another other what which who how why where please then thus therefore moreover furthermore additionally "
+    "meanwhile"
+    " finally overall according during under by see over only despite among between within without through until "
+    "unlike "
     "like once"
     " several few two three four five such yes both".split()
 ) - {"i", "a"}
 # What a clock time may be followed by within its sentence.
 AFTER_TIME = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun eastern central mountain pacific"
-    " est edt cst cdt mst mdt pst pdt et ct pt gmt utc cet cest bst ist january february march april may june july august"
+    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun eastern central "
+    "mountain pacific"
+    " est edt cst cdt mst mdt pst pdt et ct pt gmt utc cet cest bst ist january february march april may june "
+    "july august"
     " september october november december local".split()
 )

@@ -22,7 +22,8 @@ GENERIC_KEYS = frozenset(
 )
 # Names of notes on the answer.
 META_KEYS = frozenset(
-    "confidence confidence_score score source sources citation citations reference references source_id source_ids doc_id"
+    "confidence confidence_score score source sources citation citations reference references source_id "
+    "source_ids doc_id"
     " doc_ids chunk_id chunk_ids".split()
 )
 

@@ -16,36 +16,51 @@ GREETINGS = [
     re.compile(pattern)
     for pattern in (
         r"(?:hi|hello|hey|greetings|dear|good (?:morning|afternoon|evening|day))(?:[ ,]+[^\s,]+){0,3}",
-        r"(?:(?:hi|hello|hey)(?: there)?,? )?(?:many )?(?:thanks|thank you)(?: (?:so |very )?much)?(?: again)?(?: for "
-        r"(?:asking|reaching out|contacting|clarifying|waiting|your (?:question|message|patience|interest|email|e-mail|"
+        r"(?:(?:hi|hello|hey)(?: there)?,? )?(?:many )?(?:thanks|thank you)(?: (?:so |very )?much)?(?: again)?(?: "
+        r"for "
+        r"(?:asking|reaching out|contacting|clarifying|waiting|your (?:question|message|patience|interest|email|"
+        r"e-mail|"
         r"inquiry|query|feedback|understanding|time|order|purchase)).{0,60})?",
         r"you(?:'re| are) (?:very |most )?welcome(?: .{0,20})?",
-        r"(?:that's |that is |what )?an? (?:great|good|excellent|interesting|very good) question|(?:great|good|excellent|"
+        r"(?:that's |that is |what )?an? (?:great|good|excellent|interesting|very good) question|(?:great|good|"
+        r"excellent|"
         r"interesting|very good) question",
         r"(?:sure|certainly|of course|absolutely|definitely|okay|ok|alright|no problem|got it|understood|gladly|my "
         r"pleasure|sure thing|no worries)",
-        r"i hope (?:this|that|it|the above|you find this)(?: \w+)? (?:helps?|answers|clarifies|is helpful|was helpful|"
+        r"i hope (?:this|that|it|the above|you find this)(?: \w+)? (?:helps?|answers|clarifies|is helpful|was "
+        r"helpful|"
         r"helpful|useful|clears).{0,60}",
-        r"(?:please )?(?:feel free|don't hesitate|do not hesitate) to (?:ask|reach out|contact|let me know|share|clarify|"
+        r"(?:please )?(?:feel free|don't hesitate|do not hesitate) to (?:ask|reach out|contact|let me know|share|"
+        r"clarify|"
         r"follow up|request|message|get in touch)\b.{0,100}",
         r"(?:please |just )?let me know (?:if|how|what|whether|when|which).{1,100}",
-        r"(?:if|should) you (?:have|need|require|want|would like|'d like) .{1,80}(?:feel free|let me know|hesitate|just "
+        r"(?:if|should) you (?:have|need|require|want|would like|'d like) .{1,80}(?:feel free|let me know|hesitate|"
+        r"just "
         r"ask|happy to help|glad to help|here to help|please ask|reach out).{0,60}",
-        r"i(?:'m| am|'d be| would be|'ll be) (?:always |more than |very )?(?:here|happy|glad) to (?:help|assist|answer|"
+        r"i(?:'m| am|'d be| would be|'ll be) (?:always |more than |very )?(?:here|happy|glad) to (?:help|assist|"
+        r"answer|"
         r"clarify|provide more|elaborate).{0,80}|(?:happy|glad) to help.{0,30}",
         r"have an? (?:great|nice|good|wonderful|lovely|safe) .{1,30}|(?:best|kind|warm|warmest|kindest) (?:regards|"
-        r"wishes)\b.{0,40}|regards|sincerely.{0,40}|yours (?:truly|sincerely|faithfully).{0,40}|cheers|take care|good "
+        r"wishes)\b.{0,40}|regards|sincerely.{0,40}|yours (?:truly|sincerely|faithfully).{0,40}|cheers|take care|"
+        r"good "
         r"luck.{0,40}|goodbye|bye",
-        r"您好|你好|谢谢.{0,10}|不客气|希望.{0,12}(?:帮助|有用)|こんにちは|ありがとうございま(?:す|した)|مرحبا|أهلا|नमस्ते|¡?hola|¡?(?:muchas )?gracias|"
+        r"(?:i'm|i am|we're|we are) (?:so |very |really )?sorry (?:to hear|about|for) (?:that|this|the|your|"
+        r"any)\b.{0,40}",
+        r"(?:(?:i|we) )?(?:sincerely )?apologi[sz]e for (?:the|any) (?:inconvenience|confusion|delay|trouble|"
+        r"misunderstanding)",
+        r"您好|你好|谢谢.{0,10}|不客气|希望.{0,12}(?:帮助|有用)|こんにちは|ありがとうございま(?:す|した)|مرحبا|أهلا|नमस्ते|¡?hola|¡?(?:muchas "
+        r")?gracias|"
         r"hallo|guten tag|danke|bonjour|merci",
     )
 ]
 QUESTION_WORD = re.compile(
-    r"\b(?:what|which|who|whom|whose|how|why|when|where|do you|would you|could you|can you|can i|will you|have you|are "
+    r"\b(?:what|which|who|whom|whose|how|why|when|where|do you|would you|could you|can you|can i|will you|have you|"
+    r"are "
     r"you|is it|is there|is this|shall|should i|should we|may i|want me|need help|right)\b"
 )
 ASKING = re.compile(
-    r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|may|should|must|shall|so|or|and|what|which|who|"
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|may|should|must|shall|so|or|and|what|which|"
+    r"who|"
     r"whom|whose|how|why|when|where|¿)(?:\b|(?<=¿))"
 )
 GENERIC = (
@@ -55,31 +70,39 @@ GENERIC = (
 METAS = [
     re.compile(pattern)
     for pattern in (
-        r"(?:(?:sure|certainly|of course|absolutely|okay|ok|yes|great|alright)[,!.]? )?(?!.*\([^()]{40})(?:here(?:'s| is|"
+        r"(?:(?:sure|certainly|of course|absolutely|okay|ok|yes|great|alright)[,!.]? "
+        r")?(?!.*\([^()]{40})(?:here(?:'s| is|"
         r" are| you go)|below (?:is|are))\b.{0,160}:",
         rf"(?:(?:sure|certainly|of course|absolutely|okay|ok|yes|great|alright)[,!.]? )?(?:here(?:'s| is| are)|below "
         rf"(?:is|are)|this is|the following (?:is|are)) (?:(?:a|an|the|my|some|your|few|brief|short|concise|detailed|"
         rf"quick|key|main|clear|step-by-step|following) )*{GENERIC}\b(?: (?:of|for|on|about|based on|from) "
         rf".{{1,80}})?[.:]?",
         r"(?:(?:sure|certainly|of course|okay)[,!.]? )?here(?:'s| is) what (?:i|the \w+) .{0,60}[.:]?",
-        rf"(?:based (?:solely |only )?(?:up)?on|according to|from|as per|per|in) [^:,]{{0,60}}{EVIDENCE}[^:,]{{0,60}}(?:, "
+        rf"(?:based (?:solely |only )?(?:up)?on|according to|from|as per|per|in) "
+        rf"[^:,]{{0,60}}{EVIDENCE}[^:,]{{0,60}}(?:, "
         rf".{{0,40}}(?:answer|summary|response) .{{0,30}})?:",
         r"(?:in (?:summary|short|conclusion|brief|total|other words)|to (?:summari[sz]e|conclude|sum up|recap|answer "
-        r"(?:your|the|this) question)|overall|summary|conclusion|answer|final answer|response|notes?|please note|tl;dr|"
+        r"(?:your|the|this) question)|overall|summary|conclusion|answer|final answer|response|notes?|please note|"
+        r"tl;dr|"
         r"key (?:points|takeaways)|sources?|references?|citations?)[:.,]?",
         r"(?:let's|let me|let us) (?:break|look|explain|summari[sz]e|go (?:through|over)|walk|take a (?:look|closer "
         r"look)|dive|start|clarify|see|explore|examine|outline)\b.{0,60}",
         r"i(?:'ll| will| can|'ve| have)(?: now)? (?:answer|summari[sz]e|summari[sz]ed|explain|break|provide|provided|"
         r"outline|outlined|list|listed|try)\b.{0,80}",
-        rf"(?:this|the above|my|the) (?:summary|answer|response|information) (?:is|was|has been) (?:based (?:solely |only "
+        rf"(?:this|the above|my|the) (?:summary|answer|response|information) (?:is|was|has been) (?:based (?:solely "
+        rf"|only "
         rf")?(?:up)?on|derived from|taken from|drawn from) .{{0,40}}{EVIDENCE}.{{0,40}}",
         r"(?:(?:key|main|overall|general|additional|final|quick|brief|short|executive|important|more) )?(?:summary|"
         r"overview|takeaways?|points|details|features|attributes|highlights|impressions?|ingredients|instructions|"
         r"directions|steps|conclusion|introduction|background|verdict|findings)",
-        r"\(?(?:total )?word count: \d+(?: words)?\)?|\(?\d+ words\)|(?:i hope|hopefully) .{0,20}(?:meets|is what).{0,60}",
+        r"\(?(?:total )?word count: \d+(?: words)?\)?|\(?\d+ words\)|(?:i hope|hopefully) .{0,20}(?:meets|is "
+        r"what).{0,60}",
     )
 ]
-SOURCES = re.compile(r"(?:data )?(?:sources?|references?|citations?|source documents?|sources used)\s*[:：]\s*(.+)", re.S)
+SOURCES = re.compile(
+    r"(?:data )?(?:sources?|references?|citations?|source documents?|sources used)\s*[:：]\s*(.+)",
+    re.S,
+)
 FURTHER = re.compile(
     r"(?:please )?for (?:more|further|additional|more detailed|detailed) (?:information|details|info|assistance|help|"
     r"guidance|questions)\b"
@@ -90,16 +113,20 @@ HEDGES = [
         r"(?:it|that|this|the answer)(?: really)? depends(?: on (?:the|various|several|many|a number of|different) "
         r"(?:other |different )?(?:context|factors|circumstances|situation|things))?",
         r"(?:individual |your |actual )?(?:results|mileage|experiences|opinions) (?:may|might|can) vary",
-        r"i(?:'m| am) not (?:entirely |completely |quite |really |100% )?(?:sure|certain)(?: (?:about|of) (?:this|that|"
+        r"i(?:'m| am) not (?:entirely |completely |quite |really |100% )?(?:sure|certain)(?: (?:about|of) (?:this|"
+        r"that|"
         r"it)| (?:if|whether|what|how) (?:(?!\bbut\b)[^,;]){1,80})?",
         r"there (?:may|might|could) be (?:(?:some|other|more|additional|relevant|further|related|specific|useful) "
-        r")*(?:information|details|documents|sources)(?: (?:about|on|in|available|regarding|elsewhere|that)\b.{0,60})?",
-        r"(?:(?:please )?(?:note|be aware|keep in mind) that )?(?:this|the|my|these|some)(?: \w+){0,2} (?:information|"
+        r")*(?:information|details|documents|sources)(?: (?:about|on|in|available|regarding|elsewhere|"
+        r"that)\b.{0,60})?",
+        r"(?:(?:please )?(?:note|be aware|keep in mind) that )?(?:this|the|my|these|some)(?: \w+){0,2} "
+        r"(?:information|"
         r"answer|response|details|data) (?:may|might|could)"
         r" (?:(?:not )?(?:always )?be (?:fully |completely |entirely )?(?:accurate|outdated|out of date|incomplete|"
         r"inaccurate|up[ -]to[ -]date|current|complete|wrong|limited|subject to change|relevant)|have changed|vary|"
         r"change|contain (?:errors|inaccuracies))\b[^,;]{0,40}",
-        r"(?:(?:please )?(?:note|be aware|keep in mind) that )?(?:this|it|the above|this information|this answer) (?:is "
+        r"(?:(?:please )?(?:note|be aware|keep in mind) that )?(?:this|it|the above|this information|this answer) "
+        r"(?:is "
         r"not|isn't|should not be (?:taken|considered) as|does not constitute) (?:intended as )?(?:legal|medical|"
         r"financial|professional|investment|tax)(?: or \w+)? advice",
         r"(?:i could be wrong|i may be wrong|maybe|perhaps|possibly)",
@@ -111,11 +138,15 @@ NEGATIONS = (
     "uncertain",
 )
 OPENING = re.compile(
-    r"[\"'(*]*(?:i\b|i'|hi|hello|hey|greet|dear|good|great|thank|many|you|that|what|an?\b|sure|certain|of course|absol|"
-    r"defin|ok|alright|no|got|under|glad|my\b|please|feel|don|let|just|if|should|have|best|kind|warm|regard|sincer|yours|"
+    r"[\"'(*]*(?:i\b|i'|hi|hello|hey|greet|dear|good|great|thank|many|you|that|what|an?\b|sure|certain|of course|"
+    r"absol|"
+    r"defin|ok|alright|no|got|under|glad|my\b|please|feel|don|let|just|if|should|have|best|kind|warm|regard|sincer|"
+    r"yours|"
     r"cheers|take|bye|happy|cannot|n/a|unanswer"
-    r"|excellent|interesting|very|here|below|this|the (?:follow|answer|above|summary|response|information)|based|accord|"
-    r"from|as |per |in |to |overall|summary|concl|answer|final|response|notes?\b|tl;|key|source|reference|citation|data "
+    r"|excellent|interesting|very|here|below|this|the (?:follow|answer|above|summary|response|information)|based|"
+    r"accord|"
+    r"from|as |per |in |to |overall|summary|concl|answer|final|response|notes?\b|tl;|key|source|reference|citation|"
+    r"data "
     r"s|for |\d+ words|total|word c|hope"
     r"|it|results|individual|actual|there|these|some|maybe|perhaps|possibly|yes)"
 )
@@ -184,9 +215,11 @@ def _is_meta(bare: str) -> bool:
 
 # The line stops where its object should be: "The warranty covers:", "You need:", "It is available in:".
 OPEN_VERB = re.compile(
-    r"\b(?:(?:include|cover|contain|highlight|praise|emphasi[sz]e|need|require|support|offer|provide|receive|comprise|"
+    r"\b(?:(?:include|cover|contain|highlight|praise|emphasi[sz]e|need|require|support|offer|provide|receive|"
+    r"comprise|"
     r"list|mention|state|say|note|recommend|suggest|show|accept|allow|involve|use|serve|sell|make|get|find|choose|see"
-    r"|know|report|describe|discuss|explain|cite|run|ask|do)(?:s|es|d)?|ha(?:s|ve|d)|found|are|is|was|were|be|can|may|"
+    r"|know|report|describe|discuss|explain|cite|run|ask|do)(?:s|es|d)?|ha(?:s|ve|d)|found|are|is|was|were|be|can|"
+    r"may|"
     r"must|should|will|by|to|with|for|of|from|as|in|that|these|this|those|such as)"
     r"(?: (?:the|some|several|many|various|multiple|a few|all))*$"
 )
@@ -200,6 +233,12 @@ PURPOSE = re.compile(
     r"(?:to|for|how|based|according|when|if|before|after|once|under|in|on|at|by|with|following|summary|overview|"
     r"difference|key|main|step|method)\b"
 )
+# Lead-in lines that add nothing to what they stand before, and those above a list of sources.
+EMPTY_LEAD = re.compile(
+    rf"(?:based (?:solely |only )?(?:up)?on|according to|as per) [^:,]{{0,40}}{EVIDENCE}|in summary|summary|answer|"
+    rf"notes?"
+)
+SOURCES_LEAD = re.compile(r"(?:sources?|references?|citations?|sources used|footnotes)")
 LONGEST_LEAD_IN = 16  # words
 SHORT_LEAD_IN = 7  # words within which a figure is part of a name ("Review 2 (May 2021):")
 
@@ -228,3 +267,13 @@ def kind_of_heading(text: str) -> str:
     """The kind of a marked heading: a claim when it states a fact, for a claim can't pass by being a heading."""
     asked = text.rstrip().endswith(("?", "？", "؟"))
     return "heading" if asked or not has_finite_verb(re.sub(r"^[\d.)(:]+\s*", "", text)) else CLAIM
+
+
+def says_nothing(lead: str) -> bool:
+    """Whether a lead-in line or heading adds nothing to the fragments below it: "According to the documents:"."""
+    return EMPTY_LEAD.fullmatch(lead.lower().rstrip(":： ")) is not None
+
+
+def names_sources(lead: str) -> bool:
+    """Whether a lead-in line or heading announces a list of sources, whose fragments are no claims."""
+    return SOURCES_LEAD.fullmatch(lead.lower().rstrip(":： ")) is not None

@@ -23,7 +23,8 @@ IMAGE_OR_LINK = re.compile(
 )
 CITED = re.compile(r"\^?\d{1,3}")
 BRACKET_MARK = re.compile(
-    r"[ \u00a0]?\[\[?(?:\^[\w-]{1,30}|(?:\^?(?:sources?|docs?|documents?|context|passages?|chunks?|refs?|citations?|"
+    r"[ \u00a0]?\[\[?(?:\^[\w-]{1,30}\^?|(?:\^?(?:sources?|docs?|documents?|context|passages?|chunks?|refs?|"
+    r"citations?|"
     r"cite)[ :_#-]{0,2})?[1-9]\d{0,2}"
     r"(?:[ ,;–-]{1,3}(?:(?:sources?|docs?|documents?|context|passages?|chunks?|"
     r"citation)[ :_#]{0,2})?[1-9]\d{0,2})*)\]\]?(?!\()"
@@ -37,7 +38,8 @@ PAREN_MARK = re.compile(
     re.I,
 )
 TAG = re.compile(
-    r"</?(b|i|u|s|a|em|strong|br|p|div|span|ul|ol|li|sub|sup|small|mark|del|ins|h[1-6]|table|thead|tbody|tr|td|th|code|"
+    r"</?(b|i|u|s|a|em|strong|br|p|div|span|ul|ol|li|sub|sup|small|mark|del|ins|h[1-6]|table|thead|tbody|tr|td|th|"
+    r"code|"
     r"pre|hr|blockquote|details|summary|center|font|img|kbd|cite)\b[^<>]{0,300}>",
     re.I,
 )

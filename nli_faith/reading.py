@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from nli_faith.blocks import ITEM, Block, find_blocks, inline_items
-from nli_faith.kinds import kind_of, kind_of_heading, kind_of_lead
+from nli_faith.kinds import kind_of, kind_of_heading, kind_of_lead, names_sources, says_nothing
 from nli_faith.markup import encodable, plain
 from nli_faith.sentences import CITATIONS, CONTENT, split_sentences
 from nli_faith.types import CLAIM
@@ -95,6 +95,8 @@ def _prose(text: str, block: Block, leads: list[tuple[int, str]], parent: bool) 
             stopped = unit.said.endswith(STOPS)
             hangs = first and bool(leads) and not (stopped and block.role == "text" and not listed)
             fragment = (hangs or parent) and _is_fragment(unit)
+            if hangs and fragment and names_sources(leads[0][1]):
+                unit = replace(unit, kind="meta")
             lead = _lead(leads) if hangs and fragment and unit.kind == CLAIM else ""
             named = parent and fragment and not stopped and _is_name(text, block, unit)
             if named and not lead:
@@ -124,7 +126,7 @@ def _is_fragment(unit: Unit) -> bool:
 
 def _lead(leads: list[tuple[int, str]]) -> str:
     """What is open above a fragment, outermost first, as "lead:"; the outermost parts go when it gets too long."""
-    parts = [said.rstrip(":： ") + ":" for _, said in leads]
+    parts = [said.rstrip(":： ") + ":" for _, said in leads if not says_nothing(said)]
     while parts and sum(map(len, parts)) + len(parts) > LONGEST_LEAD:
         parts.pop(0)
     return " ".join(parts)

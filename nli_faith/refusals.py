@@ -14,11 +14,13 @@ ENDING = re.compile(r"[\s.!…。！,;\"'”’)*\]]+$")
 HARD_FACT = re.compile(r"\d|@|https?:|www\.")
 
 MODIFIERS = (
-    r"(?:(?:provided|given|retrieved|supplied|available|above|search|reference|following|attached|current|relevant|two|"
+    r"(?:(?:provided|given|retrieved|supplied|available|above|search|reference|following|attached|current|relevant|"
+    r"two|"
     r"three|\d+) )*"
 )
 AFTER_NOUN = (
-    r"(?: (?:\d+|provided|above|given|supplied|available|retrieved|itself|here|(?:that )?you(?:'ve| have)? (?:provided|"
+    r"(?: (?:\d+|provided|above|given|supplied|available|retrieved|itself|here|(?:that )?you(?:'ve| have)? "
+    r"(?:provided|"
     r"given|shared)|(?:that )?i (?:have|was given|received|found)))*"
 )
 # Nouns that mean "what was retrieved" by themselves, and those that do so only as "the provided report".
@@ -32,7 +34,8 @@ LOOSE = (
 )
 MARKED = r"(?:(?:provided|given|retrieved|supplied|attached|above) )"
 EVIDENCE = (
-    rf"(?:{MODIFIERS}{NOUN}|{MODIFIERS}{MARKED}{MODIFIERS}{LOOSE}|{LOOSE} (?:provided|given|supplied|available|above)|"
+    rf"(?:{MODIFIERS}{NOUN}|{MODIFIERS}{MARKED}{MODIFIERS}{LOOSE}|{LOOSE} (?:provided|given|supplied|available|"
+    rf"above)|"
     rf"{LOOSE} (?:that )?(?:you|i)(?:'ve| have)? (?:provided|given|shared|have)){AFTER_NOUN}\b(?! of\b)"
 )
 THE = r"(?:(?:both|all|any|none|neither|either|each)(?: one)?(?: of)? )?(?:the |these |this |those |your |my |our )?"
@@ -43,7 +46,8 @@ IN_EVIDENCE = (
     rf"those |your |my ){EVIDENCE}|(?={MARKED}|context\b){EVIDENCE})"
 )
 ADVERBS = (
-    r"(?:(?:actually|explicitly|directly|specifically|clearly|really|fully|even|necessarily|currently|always|yet|ever|"
+    r"(?:(?:actually|explicitly|directly|specifically|clearly|really|fully|even|necessarily|currently|always|yet|"
+    r"ever|"
     r"appear to|seem to|go on to) )*"
 )
 NOT = rf"(?:do|does)(?:n't| not) {ADVERBS}"
@@ -57,13 +61,15 @@ ABOUT = (
     r"evidence|indication|clarification|definition|description|instructions?|reasons?|steps|comparison|guidance)\b"
 )
 ADJECTIVES = (
-    r"(?:(?:explicit|specific|direct|further|additional|other|relevant|clear|detailed|such|enough|sufficient|any|exact|"
+    r"(?:(?:explicit|specific|direct|further|additional|other|relevant|clear|detailed|such|enough|sufficient|any|"
+    r"exact|"
     r"concrete|more) )*"
 )
 TOPIC = r"(?: (?:about|of|on|regarding|concerning|related|relating|as to|that|for|to)\b|[.!,;]?$)"
 
 I_VERB = (
-    r"(?:find|locate|answer|determine|provide|see|know|identify|access|confirm|verify|tell|help|assist|comment|respond|"
+    r"(?:find|locate|answer|determine|provide|see|know|identify|access|confirm|verify|tell|help|assist|comment|"
+    r"respond|"
     r"fulfil|complete|comply|discuss|speculate|do that|say(?! enough)|give (?:you )?(?:an|any|the)|offer (?:an|any)|"
     r"(?:have|possess) (?:access|enough|any|sufficient|information|details|data|an answer|knowledge|the (?:ability|"
     r"answer|information|specific|necessary|exact)|that information|specific|real-time|up-to-date))\b"
@@ -77,9 +83,11 @@ LEAD = re.compile(
     rf"(?:(?:i'm|i am|we're|we are) (?:very |so |really )?(?:sorry|afraid)(?: (?:to say|for [^,.]{{1,40}}))?|(?:my "
     rf")?apologies|i (?:must )?apologi[sz]e(?: for [^,.]{{1,40}})?|sorry|unfortunately|regrettably"
     rf"|however|but|also|additionally|that said|at this time|as an? (?:ai|large language model)[^,]{{0,40}}"
-    rf"|(?:based|relying) (?:solely |only |purely |strictly |entirely )?(?:up)?on [^,]{{1,100}}|(?:according to|from|in|"
+    rf"|(?:based|relying) (?:solely |only |purely |strictly |entirely )?(?:up)?on [^,]{{1,100}}|(?:according to|"
+    rf"from|in|"
     rf"given|within|per|as per) (?:the|these|this|your) [^,]{{0,40}}{EVIDENCE}[^,]{{0,40}}"
-    rf"|after (?:reviewing|searching|checking|reading|looking|analy[sz]ing)[^,]{{1,80}}|(?:please )?note that|it (?:seems|"
+    rf"|after (?:reviewing|searching|checking|reading|looking|analy[sz]ing)[^,]{{1,80}}|(?:please )?note that|it "
+    rf"(?:seems|"
     rf"appears)(?: that)?|therefore|thus|so|and|as a result)"
     r"(?:,? but\b|,? and\b|,? that\b|,|\.|!|:| [-–—])?\s+"
 )
@@ -92,35 +100,46 @@ REFUSALS = [
         rf"(?:none|neither) of (?:the |these |those )?{EVIDENCE} {ADVERBS}(?:mention|discuss|state|specify|address|"
         rf"describe|contain|provide|include|say|answer|cover)s?\b",
         rf"{SUBJECT} (?:make|contain|provide|include|offer|give|ha(?:s|ve))s? no {ADJECTIVES}{ABOUT}",
-        rf"{SUBJECT} (?:lacks?|(?:is|are) (?:silent|unclear|not clear|insufficient|not sufficient|not enough|unrelated to "
+        rf"{SUBJECT} (?:lacks?|(?:is|are) (?:silent|unclear|not clear|insufficient|not sufficient|not enough|"
+        rf"unrelated to "
         rf"(?:the|your) question))\b",
-        rf"there(?:'s| is| are)(?:n't| not)? (?:no |not |any |enough |sufficient |insufficient ){ADJECTIVES}(?:mention|"
+        rf"there(?:'s| is| are)(?:n't| not)? (?:no |not |any |enough |sufficient |insufficient "
+        rf"){ADJECTIVES}(?:mention|"
         rf"information|info|details?){TOPIC}",
         rf"there(?:'s| is| are| was| were)(?:n't| not)? (?:no |not |any |enough |sufficient |insufficient "
         rf"){ADJECTIVES}(?:[\w-]+ ){{0,2}}{ABOUT}.{{0,80}}\b{IN_EVIDENCE}",
-        rf"there(?:'s| is| are)(?:n't| not) (?:enough|sufficient) {ADJECTIVES}(?:information|info|details?|context)\b",
+        rf"there(?:'s| is| are)(?:n't| not) (?:enough|sufficient) {ADJECTIVES}(?:information|info|details?|"
+        rf"context)\b",
         rf"(?=.*\b{IN_EVIDENCE}|(?!.*\b(?:was|were|ha(?:s|ve|d) been|disclosed|released|published|revealed|shared|"
-        rf"announced|made public)\b))no {ADJECTIVES}(?:information|info|details?|mention)(?: (?:is|are|was|were) (?:given|"
-        rf"provided|available|mentioned|found|included|specified))?(?: (?:about|on|regarding|of|concerning|for)\b|[.!]?$| "
+        rf"announced|made public)\b))no {ADJECTIVES}(?:information|info|details?|mention)(?: (?:is|are|was|were) "
+        rf"(?:given|"
+        rf"provided|available|mentioned|found|included|specified))?(?: (?:about|on|regarding|of|concerning|for)\b|"
+        rf"[.!]?$| "
         rf"{IN_EVIDENCE})",
-        rf"(?:not enough|insufficient) (?:information|context|data|details)(?: (?:is|are|was|were))?(?: (?:provided|given|"
+        rf"(?:not enough|insufficient) (?:information|context|data|details)(?: (?:is|are|was|were))?(?: (?:provided|"
+        rf"given|"
         rf"available|to (?:answer|determine|say|tell)|{IN_EVIDENCE})|[.!]?$)",
         rf"(?:i|we){I_CANNOT} {ADVERBS}{I_VERB}",
         r"i(?:'m| am) (?:currently )?(?:unable|not able) to\b",
         r"(?:unable|not able|impossible|not possible) to (?:answer|determine|find|provide|locate|say|tell)\b",
         r"cannot (?:answer|determine|be (?:determined|answered))\b",
-        r"it(?:'s| is)(?: not|n't) possible to (?:answer|determine|say|tell|provide|confirm|know|identify|conclude|give)\b",
+        r"it(?:'s| is)(?: not|n't) possible to (?:answer|determine|say|tell|provide|confirm|know|identify|conclude|"
+        r"give)\b",
         rf"it(?:'s| is) (?:impossible|unclear|unknown|not clear|uncertain|not known|not (?:explicitly )?(?:specified|"
         rf"stated|mentioned))\b.{{0,120}}\b{IN_EVIDENCE}",
-        r"[^:.]{1,60}: (?:n/a|no information(?: (?:provided|available|given))?|not (?:mentioned|specified|stated))(?: in "
+        r"[^:.]{1,60}: (?:n/a|no information(?: (?:provided|available|given))?|not (?:mentioned|specified|"
+        r"stated))(?: in "
         r"the .{1,40})?[.]?$",
         rf"not (?:explicitly )?(?:mentioned|specified|found|provided|stated|given|available) {IN_EVIDENCE}",
     )
 ]
-WE_EVIDENCE = re.compile(rf"\b(?:find|locate|answer|determine|see)\b.{{0,100}}\b(?:question|information|{IN_EVIDENCE})")
+WE_EVIDENCE = re.compile(
+    rf"\b(?:find|locate|answer|determine|see)\b.{{0,100}}\b(?:question|information|{IN_EVIDENCE})"
+)
 # "X is not mentioned in the context": the subject is anything, so the place must be named or the verb be one of saying.
 PASSIVE = re.compile(
-    rf"(.{{1,200}}?)\b(?:is|are|was|were|has been|have been)(?:n't| not) {ADVERBS}(?:mentioned|specified|stated|provided|"
+    rf"(.{{1,200}}?)\b(?:is|are|was|were|has been|have been)(?:n't| not) {ADVERBS}(?:mentioned|specified|stated|"
+    rf"provided|"
     rf"described|discussed|given|included|found|available|covered|addressed|listed|disclosed|detailed"
     rf"|present|indicated|contained|explained|clear|referenced|identified|named|revealed|answered|defined|in)(?: or "
     rf"[a-z]+)?(?: anywhere| at all| directly)? (?:{IN_EVIDENCE}|(?:the|these|any of the) {EVIDENCE})"
@@ -136,7 +155,8 @@ WHOLE_REFUSALS = frozenset(
     + ["no relevant information found", "no information found", "insufficient information", "information not found"]
 )
 FOREIGN_REFUSALS = re.compile(
-    r"(?:抱歉|对不起|很遗憾|不好意思)[，,]?.{0,24}(?:没有|无法|未|不能|找不到)|.{0,10}(?:文档|文件|上下文|资料|文中|文章|材料)(?:中|里|内)?.{0,6}(?:没有|并未|未)(?:明确|"
+    r"(?:抱歉|对不起|很遗憾|不好意思)[，,]?.{0,24}(?:没有|无法|未|不能|找不到)|.{0,10}(?:文档|文件|上下文|资料|文中|文章|材料)(?:中|里|内)?.{0,6}(?:没有|并未|"
+    r"未)(?:明确|"
     r"具体)?(?:提到|提及|说明|包含|提供|给出|指出)|我?(?:无法|不能)(?:回答|确定|提供|找到)"
     r"|.{0,80}(?:情報|記載|記述|言及).{0,10}(?:見つかりません|ありません|含まれていません|されていません|見当たりません)|.{0,60}お答え(?:できません|することはできません)"
     r"|(?:leider |die |der |das )*(?:bereitgestellten? |angegebenen? |vorliegenden? )?(?:dokumente?|kontext|text|"
@@ -145,8 +165,10 @@ FOREIGN_REFUSALS = re.compile(
     r"|(?:el |los |las? )?(?:documentos?|contexto|texto|fuentes?)(?: proporcionad[oa]s?)? no (?:menciona|contiene|"
     r"especifica|proporciona|incluye|indica)n?\b|lo siento, (?:pero )?no|no (?:pude|puedo|he podido) (?:encontrar|"
     r"responder)|no (?:hay|encontré|se encontró) (?:ninguna )?información (?:sobre|en|acerca)"
-    r"|(?:le |les |la )?(?:documents?|contexte|textes?|sources?)(?: fournie?s?)? ne (?:mentionne|contien|précise|fourni|"
-    r"indique|donne)\w*\b|(?:je suis )?désolée?, (?:mais )?je ne|je ne (?:peux pas répondre|sais pas|trouve pas)|je n'ai "
+    r"|(?:le |les |la )?(?:documents?|contexte|textes?|sources?)(?: fournie?s?)? ne (?:mentionne|contien|précise|"
+    r"fourni|"
+    r"indique|donne)\w*\b|(?:je suis )?désolée?, (?:mais )?je ne|je ne (?:peux pas répondre|sais pas|trouve pas)|"
+    r"je n'ai "
     r"pas trouvé"
 )
 FOREIGN_TURN = re.compile(
@@ -155,14 +177,17 @@ FOREIGN_TURN = re.compile(
 
 # Where a refusal may turn into a statement. What follows decides.
 TURN = re.compile(
-    r"(?:,\s*)?\b(?:but|however|though|although|yet|nevertheless|while|whereas|instead|because|since|even though|despite|"
+    r"(?:,\s*)?\b(?:but|however|though|although|yet|nevertheless|while|whereas|instead|because|since|even though|"
+    r"despite|"
     r"except|other than|apart from|aside from|beyond|besides)\b[,:]?"
-    r"|,\s*(?:which|who|whose|where|and|so|as|it|they|he|she|this|the|only)\b|[;:—–]|\s-\s|\.\s|\band (?:the|it|they|he|"
+    r"|,\s*(?:which|who|whose|where|and|so|as|it|they|he|she|this|the|only)\b|[;:—–]|\s-\s|\.\s|\band (?:the|it|"
+    r"they|he|"
     r"she|this|its|their)\b|\b(?:stating|saying|mentioning|noting|only (?:that|mentions?|states?|says?|notes?))\b"
 )
 BEYOND = re.compile(r"\b(?:except|other than|apart from|aside from|beyond|besides)\b")
 OFFER = re.compile(
-    r"\W*(?:i|we)(?:'d| would| can| could|'ll| will|'m| am)? (?:be |try|recommend|suggest|offer|happy|glad|help|still|"
+    r"\W*(?:i|we)(?:'d| would| can| could|'ll| will|'m| am)? (?:be |try|recommend|suggest|offer|happy|glad|help|"
+    r"still|"
     r"need|would)|\W*(?:you (?:can|may|might|could|should|would)|please|feel free|if you)\b"
 )
 SORRY_BUT = re.compile(r"\s*(?:,\s*)?(?:but|and|so|however)?,?\s*")

@@ -53,7 +53,8 @@ CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff60]")
 QUOTE_GOES_ON = re.compile(r"[とっはがをにでもの、，,]|[他她我]?们?[说說道问問]")
 
 OPEN_LINE_END = re.compile(
-    r"(?:[,;(–—/&-]|\b(?:the|an?|of|and|or|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than|about|its|their))$"
+    r"(?:[,;(–—/&-]|\b(?:the|an?|of|and|or|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than|about|its|"
+    r"their))$"
 )
 
 ROMAN_OR_LETTER = re.compile(r"(?:\d|[IVXLC]+\b|[A-Z]\b)")

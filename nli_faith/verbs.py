@@ -62,9 +62,11 @@ CLAUSE_OPENERS = frozenset(
     "and but that if when where because so which what how as before after while or until unless".split()
 )
 OBJECT = frozenset(
-    "the a an this that these those it its their his her your our my you them us me him up about around approximately "
+    "the a an this that these those it its their his her your our my you them us me him up about around "
+    "approximately "
     "only nearly"
-    " almost over under between from at by to in on into no not all any each every both some more less most as for with "
+    " almost over under between from at by to in on into no not all any each every both some more less most as "
+    "for with "
     "well out"
     " off down back until several many some various numerous two three four five additional $ € £".split()
 )
@@ -75,7 +77,8 @@ NO_PAST = frozenset(
 )
 # A past form after one of these is a participle: "the required form", "newly opened", "by invited guests".
 NO_SUBJECT = frozenset(
-    "a an the of and or by most more well highly newly recently with for in on to no any all some as not being be been "
+    "a an the of and or by most more well highly newly recently with for in on to no any all some as not being be "
+    "been "
     "previously"
     " your our their his her its my fully partially partly is".split()
 )
