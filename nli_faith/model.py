@@ -1,26 +1,25 @@
-"""Checkpoint -> logits for a stream of batches: device, dtype, out-of-memory back-off, and the probe at load."""
+"""Pairs -> probabilities: batches through the network, out-of-memory back-off, float32 retries, and the probe at load."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from nli_faith.batches import compose, plan_batches
-from nli_faith.checkpoints import Checkpoint, open_checkpoint
-from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.checkpoints import Card, Checkpoint, cards_folder, open_checkpoint
+from nli_faith.devices import BUDGETS, DTYPES, pick_device, pick_dtype
 from nli_faith.errors import DeviceError, ModelError
-from nli_faith.options import ModelOptions
+from nli_faith.networks import build_network
+from nli_faith.options import DEFAULT_MODEL, ModelOptions
 from nli_faith.scores import softmax_rows
 from nli_faith.tokens import Encoder
 from nli_faith.types import Counts, PairTable, TokenBatch
 
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-BUDGETS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
 
 # Obvious to any NLI model, so that a wrong label order or a broken file shows at load: (premise, hypothesis, class).
 PROBE = (
@@ -37,120 +36,13 @@ class Reader(Protocol):
     """What scores pairs: a network, or a stand-in for tests of everything around it."""
 
     encoder: Encoder
+    card: Card
 
     def probabilities(
         self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
     ) -> np.ndarray:
         """float32[P, C], columns (entailment, neutral, contradiction) or (entailment, not entailment)."""
         ...
-
-
-def pick_device(name: str) -> torch.device:
-    """The device of that name; "auto" takes CUDA, then Apple's MPS, then the CPU.
-
-    Raises:
-        DeviceError: no such device on this machine.
-    """
-    if name == "auto":
-        best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-        return torch.device(best)
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise DeviceError(f"{name!r} is no device; give auto, cpu, cuda, cuda:N or mps.") from None
-    if device.type not in BUDGETS:
-        raise DeviceError(f"{name!r} is no device nli-faith knows; give auto, cpu, cuda, cuda:N or mps.")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise DeviceError(f"{name} is not there: this machine has {torch.cuda.device_count()} CUDA devices. Use --device cpu.")
-    if device.type == "mps" and not torch.backends.mps.is_available():
-        raise DeviceError("mps is not there on this machine. Use --device cpu.")
-    return device
-
-
-def cpu_has_bf16() -> bool:
-    """The CPU multiplies bf16 in hardware (AVX-512 BF16 or AMX)."""
-    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
-
-
-def pick_dtype(name: str, device: torch.device, card_dtype: str | None) -> str:
-    """The dtype of that name; "auto" takes what the device computes fastest without losing verdicts."""
-    if name != "auto":
-        return name
-    if device.type == "cuda":
-        return card_dtype or "fp16"
-    if device.type == "cpu" and cpu_has_bf16():
-        return "bf16"
-    return "fp32"
-
-
-def load_state(checkpoint: Checkpoint) -> dict[str, Tensor]:
-    """Float weights of the checkpoint; int8 rows become q * scale.
-
-    Raises:
-        ModelError: an unreadable file.
-    """
-    state: dict[str, Tensor] = {}
-    for path in checkpoint.weights:
-        try:
-            state |= load_file(path)
-        except Exception as error:  # safetensors raises its own bare error type
-            raise ModelError(f"{path} can't be read: {error}. Download or copy the model again.") from None
-    if checkpoint.quantised:
-        scales = {name.removesuffix(".scale"): state.pop(name) for name in list(state) if name.endswith(".scale")}
-        for name, scale in scales.items():
-            state[name] = state[name].float() * scale.float().unsqueeze(-1)
-    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
-
-
-class _Transformers(nn.Module):
-    """Any other sequence classifier of transformers (RoBERTa, older DeBERTa), behind the call of `DebertaClassifier`."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        super().__init__()
-        from transformers import AutoModelForSequenceClassification
-
-        try:
-            self.net = AutoModelForSequenceClassification.from_pretrained(
-                checkpoint.folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
-            )
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            first = str(error).strip().splitlines()[0]
-            raise ModelError(f"{checkpoint.folder} can't be loaded as a sequence classifier: {first}") from None
-
-    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-        mask = torch.ones_like(ids)
-        if lengths is not None:
-            mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
-        return self.net(input_ids=ids, attention_mask=mask).logits
-
-
-def build_network(checkpoint: Checkpoint) -> tuple[nn.Module, str]:
-    """(float32 network in eval mode, name of its attention).
-
-    Raises:
-        ModelError: weights that don't fit the config, or are not finite.
-    """
-    if checkpoint.config.get("model_type") != "deberta-v2":
-        return _Transformers(checkpoint).eval(), "transformers"
-    try:
-        config = DebertaConfig.from_dict(checkpoint.config, len(checkpoint.labels.names))
-    except ModelError:
-        return _Transformers(checkpoint).eval(), "transformers"
-    except KeyError as error:
-        raise ModelError(f"{checkpoint.folder / 'config.json'} lacks {error}.") from None
-    with torch.device("meta"):
-        network = DebertaClassifier(config)
-    state = {name: tensor for name, tensor in load_state(checkpoint).items() if not name.endswith("position_ids")}
-    try:
-        network.load_state_dict(state, assign=True)
-    except RuntimeError as error:
-        lines = str(error).strip().splitlines()
-        raise ModelError(f"The weights in {checkpoint.folder} don't fit its config: {lines[-1].strip()}") from None
-    bad = [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]
-    if bad:
-        raise ModelError(f"The weights in {checkpoint.folder} hold NaN or infinity ({bad[0]}). Download or copy the model again.")
-    return network.eval(), "skewed sdpa"
 
 
 class NliModel:
@@ -168,10 +60,11 @@ class NliModel:
             DeviceError: the device is not there.
         """
         self.checkpoint = open_checkpoint(options.model, options.labels)
+        self.card = self.checkpoint.card
         self.device = pick_device(options.device)
-        self.dtype = pick_dtype(options.dtype, self.device, self.checkpoint.card.dtype)
+        self.dtype = pick_dtype(options.dtype, self.device, self.card.dtype)
         self.budget = options.budget or BUDGETS[self.device.type]
-        self.encoder = Encoder.from_file(self.checkpoint.folder / "tokenizer.json", self.checkpoint.card.template.join)
+        self.encoder = Encoder.from_file(self.checkpoint.folder / "tokenizer.json", self.card.template.join)
         rows = self.checkpoint.config.get("vocab_size", 0)
         if self.encoder.size > rows:
             raise ModelError(
@@ -180,9 +73,9 @@ class NliModel:
             )
         network, self.attention = build_network(self.checkpoint)
         self._network = network.to(self.device)
+        # A GPU multiplies fp16 weights as they are; the float32 ones stay for pairs that overflow.
+        self._half = copy.deepcopy(self._network).half() if self.dtype == "fp16" and self.device.type == "cuda" else None
         self._order = list(self.checkpoint.labels.order)
-        if self.dtype == "fp16" and self.device.type == "cuda":
-            self._network = self._network.half()
         if probe:
             self._probe()
 
@@ -241,17 +134,17 @@ class NliModel:
         ids = ids.to(self.device, non_blocking=True)
         lengths = None if lengths is None else lengths.to(self.device, non_blocking=True)
         dtype = dtype or self.dtype
-        with torch.inference_mode(), torch.autocast(self.device.type, DTYPES[dtype], enabled=dtype != "fp32"):
-            return self._network(ids, lengths)
+        with torch.inference_mode():
+            if dtype == "fp16" and self._half is not None:
+                return self._half(ids, lengths)
+            with torch.autocast(self.device.type, DTYPES[dtype], enabled=dtype != "fp32"):
+                return self._network(ids, lengths)
 
     def _mend(self, logits: np.ndarray, table: PairTable, premises, hypotheses, counts: Counts) -> None:
         """Score pairs whose logits are not finite again, in float32."""
         broken = np.flatnonzero(~np.isfinite(logits).all(axis=1))
         if not len(broken):
             return
-        if self.dtype == "fp16" and self.device.type == "cuda":
-            self._network = self._network.float()
-            self.dtype = "fp32"
         for chosen in np.array_split(broken, len(broken)):
             logits[chosen] = self._forward(compose(table, chosen, premises, hypotheses, self.encoder), "fp32").cpu().numpy()
         counts.fp32_retries += len(broken)
@@ -275,7 +168,7 @@ class NliModel:
     def read_texts(self, pairs: Sequence[tuple[str, str]], dtype: str | None = None) -> np.ndarray:
         """float32[P, C] for (premise, hypothesis) texts, for probes and doctors; `dtype` overrides the model's own."""
         premises = self.encoder.encode([premise for premise, _ in pairs])
-        wrap = self.checkpoint.card.template.hypothesis
+        wrap = self.card.template.hypothesis
         hypotheses = self.encoder.encode([wrap.replace("{}", hypothesis) for _, hypothesis in pairs])
         index = np.arange(len(pairs), dtype=np.int32)
         length = np.array([len(a) + len(b) + self.encoder.specials for a, b in zip(premises, hypotheses)], dtype=np.int32)
@@ -304,6 +197,7 @@ class FakeModel:
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
+        self.card = Card()
 
     def probabilities(
         self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
@@ -320,3 +214,10 @@ class FakeModel:
         counts.tokens += total
         counts.padded_tokens += total
         return softmax_rows(logits)
+
+
+def open_reader(options: ModelOptions, probe: bool = True) -> Reader:
+    """The model those options name; "fake" reads with the bundled tokenizer, so that its token counts are real."""
+    if options.model == "fake":
+        return FakeModel(Encoder.from_file(cards_folder() / DEFAULT_MODEL / "tokenizer.json"))
+    return NliModel(options, probe)

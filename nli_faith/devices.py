@@ -1,0 +1,50 @@
+"""Which device and which number format, and how many tokens a batch may hold there."""
+
+from __future__ import annotations
+
+import torch
+
+from nli_faith.errors import DeviceError
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+# Padded tokens of a batch: large enough that starting kernels costs nothing, small enough for the caches of a CPU.
+BUDGETS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
+
+
+def pick_device(name: str) -> torch.device:
+    """The device of that name; "auto" takes CUDA, then Apple's MPS, then the CPU.
+
+    Raises:
+        DeviceError: no such device on this machine.
+    """
+    if name == "auto":
+        best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        return torch.device(best)
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise DeviceError(f"{name!r} is no device; give auto, cpu, cuda, cuda:N or mps.") from None
+    if device.type not in BUDGETS:
+        raise DeviceError(f"{name!r} is no device nli-faith knows; give auto, cpu, cuda, cuda:N or mps.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise DeviceError(f"{name} is not there: this machine has {torch.cuda.device_count()} CUDA devices. Use --device cpu.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise DeviceError("mps is not there on this machine. Use --device cpu.")
+    return device
+
+
+def cpu_has_bf16() -> bool:
+    """The CPU multiplies bf16 in hardware (AVX-512 BF16 or AMX)."""
+    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
+
+
+def pick_dtype(name: str, device: torch.device, card_dtype: str | None) -> str:
+    """The dtype of that name; "auto" takes what the device computes fastest without losing verdicts."""
+    if name != "auto":
+        return name
+    if device.type == "cuda":
+        return card_dtype or "fp16"
+    if device.type == "cpu" and cpu_has_bf16():
+        return "bf16"
+    return "fp32"

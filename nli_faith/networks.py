@@ -1,0 +1,80 @@
+"""Checkpoint -> network: safetensors weights, int8 ones too, into our DeBERTa or one of transformers' classifiers."""
+
+from __future__ import annotations
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from nli_faith.checkpoints import Checkpoint
+from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.errors import ModelError
+
+
+def load_state(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    """Float weights of the checkpoint; int8 rows become q * scale.
+
+    Raises:
+        ModelError: an unreadable file.
+    """
+    state: dict[str, Tensor] = {}
+    for path in checkpoint.weights:
+        try:
+            state |= load_file(path)
+        except Exception as error:  # safetensors raises its own bare error type
+            raise ModelError(f"{path} can't be read: {error}. Download or copy the model again.") from None
+    if checkpoint.quantised:
+        scales = {name.removesuffix(".scale"): state.pop(name) for name in list(state) if name.endswith(".scale")}
+        for name, scale in scales.items():
+            state[name] = state[name].float() * scale.float().unsqueeze(-1)
+    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
+
+
+class _Transformers(nn.Module):
+    """Any other sequence classifier of transformers (RoBERTa, older DeBERTa), behind the call of `DebertaClassifier`."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        super().__init__()
+        from transformers import AutoModelForSequenceClassification
+
+        try:
+            self.net = AutoModelForSequenceClassification.from_pretrained(
+                checkpoint.folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
+            )
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            first = str(error).strip().splitlines()[0]
+            raise ModelError(f"{checkpoint.folder} can't be loaded as a sequence classifier: {first}") from None
+
+    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
+        mask = torch.ones_like(ids)
+        if lengths is not None:
+            mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
+        return self.net(input_ids=ids, attention_mask=mask).logits
+
+
+def build_network(checkpoint: Checkpoint) -> tuple[nn.Module, str]:
+    """(float32 network in eval mode, name of its attention).
+
+    Raises:
+        ModelError: weights that don't fit the config, or are not finite.
+    """
+    if checkpoint.config.get("model_type") != "deberta-v2":
+        return _Transformers(checkpoint).eval(), "transformers"
+    try:
+        config = DebertaConfig.from_dict(checkpoint.config, len(checkpoint.labels.names))
+    except ModelError:
+        return _Transformers(checkpoint).eval(), "transformers"
+    except KeyError as error:
+        raise ModelError(f"{checkpoint.folder / 'config.json'} lacks {error}.") from None
+    with torch.device("meta"):
+        network = DebertaClassifier(config)
+    state = {name: tensor for name, tensor in load_state(checkpoint).items() if not name.endswith("position_ids")}
+    try:
+        network.load_state_dict(state, assign=True)
+    except RuntimeError as error:
+        lines = str(error).strip().splitlines()
+        raise ModelError(f"The weights in {checkpoint.folder} don't fit its config: {lines[-1].strip()}") from None
+    bad = [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]
+    if bad:
+        raise ModelError(f"The weights in {checkpoint.folder} hold NaN or infinity ({bad[0]}). Download or copy the model again.")
+    return network.eval(), "skewed sdpa"
