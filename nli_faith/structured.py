@@ -18,6 +18,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
 _SCALAR = re.compile(r"-?(?:\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|Infinity)|true|false|null|True|False|None|NaN|nan")
 _WORDS = {"true": "yes", "True": "yes", "false": "no", "False": "no", "null": "not given", "None": "not given",
           "NaN": "not given", "nan": "not given"}  # fmt: skip
+_RECORDS = re.compile(r"\{|\[\s*\{")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|_+")
 
 
@@ -49,7 +50,7 @@ class _NotStructured(ValueError):
 def read_leaves(text: str) -> list[Leaf] | None:
     """The leaves of a JSON object, an array of objects, or the Python literal of one; None for any other text."""
     stripped = text.strip()
-    if stripped[:1] + stripped[-1:] not in ("{}", "[]"):
+    if stripped[:1] + stripped[-1:] not in ("{}", "[]") or not _RECORDS.match(stripped):
         return None
     leaves: list[Leaf] = []
     try:
@@ -82,7 +83,7 @@ def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], lea
     if depth > _DEPTH or at >= len(text):
         raise _NotStructured
     if text[at] == "{":
-        return _members(text, at + 1, path, leaves, depth)
+        return _members(text, at + 1, key_start, path, leaves, depth)
     if text[at] == "[":
         return _elements(text, at + 1, key_start, path, leaves, depth)
     match = _STRING.match(text, at)
@@ -97,9 +98,11 @@ def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], lea
     return match.end()
 
 
-def _members(text: str, at: int, path: tuple[str, ...], leaves: list[Leaf], depth: int) -> int:
-    """Members of an object whose brace has been read."""
-    at = _skip(text, at)
+def _members(text: str, at: int, key_start: int | None, path: tuple[str, ...], leaves: list[Leaf], depth: int) -> int:
+    """Members of an object whose brace has been read; an empty one becomes the leaf "none", as an empty array does."""
+    first, at = at, _skip(text, at)
+    if text.startswith("}", at):
+        leaves.append(Leaf(path, "none", first - 1 if key_start is None else key_start, at + 1))
     while not text.startswith("}", at):
         key = _STRING.match(text, at) or _SCALAR.match(text, at)
         if not key:

@@ -1,0 +1,149 @@
+"""A chunk that is a JSON object or a Python literal becomes its leaves; anything else stays prose."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nli_faith.structured import read_leaves
+
+RECORD = {
+    "name": "Blue Door",
+    "address": {"street": "4 Mill Lane", "postal_code": "93101"},
+    "hours": {"Monday": "9:0-17:0", "Sunday": None},
+    "wifi": True,
+    "outdoorSeating": False,
+    "stars": 4.5,
+    "tags": ["cafe", "bakery"],
+}
+
+
+def texts(chunk: str) -> list[str]:
+    leaves = read_leaves(chunk)
+    assert leaves is not None
+    return [leaf.text for leaf in leaves]
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr, lambda value: json.dumps(value, indent=2)], ids=["json", "python", "indented"])
+def test_a_record_is_read_with_its_keys_before_every_value(write):
+    assert texts(write(RECORD)) == [
+        "name: Blue Door",
+        "address / street: 4 Mill Lane",
+        "address / postal code: 93101",
+        "hours / Monday: 9:0-17:0",
+        "hours / Sunday: not given",
+        "wifi: yes",
+        "outdoor Seating: no",
+        "stars: 4.5",
+        "tags: cafe, bakery",
+    ]
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])
+def test_records_in_a_list_are_counted_from_one(write):
+    assert texts(write([{"a": 1}, {"a": 2, "b": {"c": 3}}])) == ["1 / a: 1", "2 / a: 2", "2 / b / c: 3"]
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])
+def test_records_under_a_key_carry_the_key_and_their_number(write):
+    chunk = write({"reviews": [{"text": "Good."}, {"text": "Bad."}]})
+    assert texts(chunk) == ["reviews / 1 / text: Good.", "reviews / 2 / text: Bad."]
+
+
+def test_false_null_and_true_stay_apart_in_both_spellings():
+    assert texts('{"a": true, "b": false, "c": null}') == ["a: yes", "b: no", "c: not given"]
+    assert texts("{'a': True, 'b': False, 'c': None, 'd': nan}") == ["a: yes", "b: no", "c: not given", "d: not given"]
+
+
+def test_words_that_are_quoted_are_not_translated():
+    assert texts('{"a": "true", "b": "null"}') == ["a: true", "b: null"]
+
+
+def test_an_empty_list_or_object_under_a_key_is_said_to_be_none():
+    assert texts('{"a": [], "b": {}, "c": 1}') == ["a: none", "b: none", "c: 1"]
+
+
+def test_quotes_escapes_and_line_ends_in_strings():
+    assert texts(repr({"a": "it's", "b": 'say "hi"', "c": "two\nlines"})) == ["a: it's", 'b: say "hi"', "c: two\nlines"]
+    assert texts('{"a": "caf\\u00e9", "b": "x\\/y"}') == ["a: café", "b: x/y"]
+    assert texts('{"a": "raw\nline end"}') == ["a: raw\nline end"]
+
+
+def test_a_trailing_comma_and_space_around_are_allowed():
+    assert texts(" \n{'a': 1,\n 'b': [1, 2,],}\n ") == ["a: 1", "b: 1, 2"]
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        "", "{", "{}", "[]", "[1]", "[see note 4]", "[1, 2, 3]", '["a", "b"]', "[[1, 2], [3, 4]]", "[[1]]",
+        "{curly remark}", '{"a"}', '{"a": }', '{"a": 1} tail', 'head {"a": 1}', '{"a": 1]', '[{"a": 1}', '{"a": 1 "b": 2}',
+        '{"a": trueish}', '{"a": "open}', "{'a': datetime(2020, 1, 1)}", "{% if a %}b{% endif %}", "{x: 1 for x in y}",
+        "The menu says {soup}.", '{"a": {"b": 1}', '{"a":: 1}', '{"a": 1,, "b": 2}',
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_record_stays_prose(chunk):
+    assert read_leaves(chunk) is None
+
+
+@pytest.mark.parametrize("depth", [70, 5000, 100_000])
+def test_nesting_beyond_reason_stays_prose_and_never_crashes(depth):
+    assert read_leaves('{"a":' * depth + "1" + "}" * depth) is None
+    assert read_leaves("[" * depth + "1" + "]" * depth) is None
+
+
+def test_deep_but_sane_nesting_is_read():
+    assert texts('{"a":' * 40 + "1" + "}" * 40) == [" / ".join("a" * 40) + ": 1"]
+
+
+def test_a_leaf_lies_where_its_key_and_value_stand():
+    chunk = json.dumps(RECORD, indent=1)
+    raw = {leaf.path: chunk[leaf.start : leaf.end] for leaf in read_leaves(chunk)}
+    assert raw["name",] == '"name": "Blue Door"'
+    assert raw["hours", "Sunday"] == '"Sunday": null'
+    assert raw["stars",] == '"stars": 4.5'
+    assert raw["tags",].startswith('"tags": [') and raw["tags",].endswith("]")
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=12)
+KEYS = st.text(st.characters(categories=["L"]), min_size=1, max_size=8)
+RECORDS = st.dictionaries(
+    KEYS,
+    st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12),
+    min_size=1,
+    max_size=5,
+)
+
+
+def scalars(value: object) -> list[str]:
+    """What a reader must find, in order."""
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in scalars(item)] if value else ["none"]
+    if isinstance(value, list):
+        return [text for item in value for text in scalars(item)] if value else ["none"]
+    return [{None: "not given", True: "yes", False: "no"}[value] if value is None or value is True or value is False else str(value)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(RECORDS, st.sampled_from([lambda value: json.dumps(value, ensure_ascii=False), json.dumps, repr]))
+def test_every_scalar_of_any_record_is_in_a_leaf_in_order_with_its_place(record, write):
+    chunk = write(record)
+    leaves = read_leaves(chunk)
+    assert leaves is not None
+    assert ", ".join(leaf.value for leaf in leaves) == ", ".join(scalars(record))
+    ends = [0]
+    for leaf in leaves:
+        assert leaf.path
+        assert 0 <= leaf.start < leaf.end <= len(chunk)
+        assert leaf.start >= ends[-1]  # in order, and none inside another
+        ends.append(leaf.end)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text("{}[]\"':,\\ 1a\ntrue", max_size=40))
+def test_garbage_of_brackets_and_quotes_never_crashes(chunk):
+    for leaf in read_leaves(chunk) or ():
+        assert 0 <= leaf.start < leaf.end <= len(chunk)
