@@ -12,7 +12,7 @@ from nli_faith.evidence import quote
 from nli_faith.language import unmeasured
 from nli_faith.long_claims import split_long
 from nli_faith.options import ScoreOptions
-from nli_faith.pairs import CrossPairs, Pool, overlap
+from nli_faith.pairs import Pool, overlap
 from nli_faith.scores import Decision, Rule, join_parts, judge
 from nli_faith.types import CLAIM, AnswerScore, Claim, ClaimVerdict, Counts, Row
 from nli_faith.windows import CLAIM_TOKENS, Window, cut_chunks
@@ -146,14 +146,6 @@ def decide(draft: Draft, grid: np.ndarray, rule: Rule, hypotheses: Pool) -> list
     return [parts[0] if len(parts) == 1 else join_parts(parts) for parts in joined]
 
 
-def grids(ready: Sequence[Draft], pairs: CrossPairs, p: np.ndarray) -> list[np.ndarray]:
-    """float32[h, w, C] of each draft, from the probabilities of the distinct pairs."""
-    return [
-        p[pairs.slot[pairs.starts[i] : pairs.starts[i + 1]]].reshape(-1, len(draft.windows), p.shape[-1])
-        for i, draft in enumerate(ready)
-    ]
-
-
 def finish(draft: Draft, options: ScoreOptions, answer_threshold: float) -> AnswerScore:
     """The row as it is put out."""
     verdicts = [
@@ -203,5 +195,5 @@ def _verdict(draft: Draft, unit: ClaimVerdict, decision: Decision) -> ClaimVerdi
         evidence=chunk[start:end],
         evidence_start=start,
         evidence_end=end,
-        exhaustive=True,
+        exhaustive=decision.exhaustive,
     )

@@ -44,11 +44,13 @@ class ScoreOptions:
         granularity: "sentence" (one unit per sentence) or "answer" (the whole answer as one hypothesis).
         threshold: P(entailment) in (0, 1] from which a window supports a claim; None means argmax.
         no_claims: faithfulness of an answer without a claim (a refusal, a greeting): 1.0, 0.0 or None.
+        early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound.
     """
 
     granularity: str = "sentence"
     threshold: float | None = None
     no_claims: float | None = 1.0
+    early_exit: bool = False
 
     def __post_init__(self) -> None:
         if self.granularity not in GRANULARITIES:

@@ -58,11 +58,15 @@ def cross(rows: Sequence[tuple[np.ndarray, np.ndarray]], premises: Pool, hypothe
     premise = np.concatenate([np.tile(windows, len(own)) for own, windows in rows] or [[]]).astype(np.int64)
     key, slot = np.unique(premise * max(1, len(hypotheses.ids)) + hypothesis, return_inverse=True)
     p, h = np.divmod(key, max(1, len(hypotheses.ids)))
+    return CrossPairs(table_of(p, h, premises, hypotheses, specials), slot.reshape(-1), starts)
+
+
+def table_of(premise: np.ndarray, hypothesis: np.ndarray, premises: Pool, hypotheses: Pool, specials: int) -> PairTable:
+    """The pair table of int[P] window numbers and int[P] hypothesis numbers."""
     premise_length = np.array([len(ids) for ids in premises.ids], dtype=np.int64)
     hypothesis_length = np.array([len(ids) for ids in hypotheses.ids], dtype=np.int64)
-    length = premise_length[p] + hypothesis_length[h] + specials
-    table = PairTable(p.astype(np.int32), h.astype(np.int32), length.astype(np.int32))
-    return CrossPairs(table, slot.reshape(-1), starts)
+    length = premise_length[premise] + hypothesis_length[hypothesis] + specials
+    return PairTable(premise.astype(np.int32), hypothesis.astype(np.int32), length.astype(np.int32))
 
 
 def overlap(hypotheses: Sequence[np.ndarray], windows: Sequence[np.ndarray]) -> np.ndarray:

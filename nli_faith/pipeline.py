@@ -8,11 +8,12 @@ from itertools import islice
 
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
-from nli_faith.drafts import decide, draft_row, finish, grids, read_texts, window_size
+from nli_faith.drafts import decide, draft_row, finish, read_texts, window_size
 from nli_faith.options import FileOptions, ModelOptions, ScoreOptions
-from nli_faith.pairs import Pool, cross
+from nli_faith.pairs import Pool
 from nli_faith.scores import Rule
 from nli_faith.types import AnswerScore, Counts, Row, WindowResult
+from nli_faith.waves import score_all, score_in_waves
 from nli_faith.windows import cut_chunks
 
 ROWS_AT_ONCE = 256
@@ -36,18 +37,19 @@ class Scorer:
         granularity: str = "sentence",
         threshold: float | None = None,
         no_claims: float | None = 1.0,
+        early_exit: bool = False,
         probe: bool = True,
     ) -> None:
         """
         Args:
             model: the bundled "nli-faith-xsmall", "fake", a folder, or a Hugging Face id; see `ModelOptions`.
-            granularity, threshold, no_claims: see `ScoreOptions`.
+            granularity, threshold, no_claims, early_exit: see `ScoreOptions`.
             probe: check the model on a few obvious pairs at load; off only for tests and timing.
         Raises:
             UsageError: a value outside its range. The model itself is loaded, and may be refused, at first use.
         """
         self.model_options = ModelOptions(str(model), tuple(labels) if labels else None, device, dtype, budget)
-        self.score_options = ScoreOptions(granularity, threshold, no_claims)
+        self.score_options = ScoreOptions(granularity, threshold, no_claims, early_exit)
         self._probe = probe
         self._reader = None
         self._lock = threading.RLock()
@@ -128,11 +130,12 @@ class Scorer:
             read_texts(drafts, reader, premises, hypotheses)
             ready = [draft for draft in drafts if draft.status == "scored"]
             sides = [(draft.hypotheses, draft.premises) for draft in ready]
-            pairs = cross(sides, premises, hypotheses, reader.encoder.specials)
-            counts.pairs += len(pairs.slot)
-            p = reader.probabilities(pairs.table, premises.ids, hypotheses.ids, counts)
             rule = Rule(self.score_options.threshold)
-            for draft, grid in zip(ready, grids(ready, pairs, p)):
+            if self.score_options.early_exit:
+                grids = score_in_waves(sides, premises, hypotheses, reader, rule, counts)
+            else:
+                grids = score_all(sides, premises, hypotheses, reader, counts)
+            for draft, grid in zip(ready, grids):
                 draft.decisions = decide(draft, grid, rule, hypotheses)
             scores = [finish(draft, self.score_options, self.answer_threshold) for draft in drafts]
             return WindowResult(tuple(scores), counts)

@@ -47,7 +47,8 @@ class Decision:
         support: max P(entailment) over the scored windows.
         window: position of the deciding pair among the row's windows.
         p: float32[C] of that pair.
-        conflict: supported by one chunk and contradicted by another; None for two-class models.
+        conflict: supported by one chunk and contradicted by another; None for two-class models and when not `exhaustive`.
+        exhaustive: every window was read.
     """
 
     verdict: str
@@ -55,13 +56,14 @@ class Decision:
     window: int
     p: np.ndarray
     conflict: bool | None
+    exhaustive: bool = True
 
 
 def judge(p: np.ndarray, chunk: np.ndarray, rule: Rule, overlap: Callable[[], np.ndarray]) -> list[Decision]:
     """Verdicts of the h hypotheses of one row against its w windows.
 
     Args:
-        p: float32[h, w, C], windows in the order of the chunks.
+        p: float32[h, w, C], windows in the order of the chunks; all zero where a pair was not read.
         chunk: int[w], chunk of each window.
         overlap: gives float64[h, w] (see `pairs.overlap`); called at most once, and only when a contradiction wins somewhere.
     """
@@ -85,8 +87,10 @@ def _decide(p: np.ndarray, supports: np.ndarray, contradicts: np.ndarray, chunk:
     support = float(entailed[best])
     if supports.any():
         deciding = int(np.where(supports, entailed, -1.0).argmax())
-        conflict = bool(np.any(contradicts & ~np.isin(chunk, chunk[supports]))) if three else None
-        return Decision("supported", support, deciding, p[deciding], conflict)
+        exhaustive = bool(p.any(axis=1).all())
+        known = three and exhaustive
+        conflict = bool(np.any(contradicts & ~np.isin(chunk, chunk[supports]))) if known else None
+        return Decision("supported", support, deciding, p[deciding], conflict, exhaustive)
     if contradicts.any():
         deciding = int(np.where(contradicts, p[:, CONTRADICTION], -1.0).argmax())
         return Decision("contradicted", support, deciding, p[deciding], False)
@@ -99,10 +103,12 @@ def join_parts(parts: Sequence[Decision]) -> Decision:
     weakest = min(parts, key=lambda part: part.support)
     if contradicted:
         worst = max(contradicted, key=lambda part: part.p[CONTRADICTION])
-        return Decision("contradicted", weakest.support, worst.window, worst.p, False)
+        exhaustive = all(part.exhaustive for part in parts)
+        return Decision("contradicted", weakest.support, worst.window, worst.p, False if exhaustive else None, exhaustive)
     unsupported = [part for part in parts if part.verdict == "unsupported"]
     weakest = min(unsupported, key=lambda part: part.support) if unsupported else weakest
     conflicts = [part.conflict for part in parts]
     conflict = None if None in conflicts else weakest.verdict == "supported" and any(conflicts)
     support = min(part.support for part in parts)
-    return Decision(weakest.verdict, support, weakest.window, weakest.p, conflict)
+    exhaustive = all(part.exhaustive for part in parts)
+    return Decision(weakest.verdict, support, weakest.window, weakest.p, conflict, exhaustive)
