@@ -1,7 +1,8 @@
 """A name or folder -> a checkpoint: config, labels, template, weights and their hash. Everything that knows the outside world's formats.
 
 A checkpoint folder holds config.json, tokenizer.json and *.safetensors; pickled weights are refused. A card (one JSON file
-in `models/`, or `card.json` in the folder) adds what the config can't say: label order, template, window, threshold.
+in `models/`, or `card.json` in the folder) adds what the config can't say: label order, template, window, threshold, and
+the hub revision that holds safetensors where the main one holds pickled weights only.
 """
 
 from __future__ import annotations
@@ -173,7 +174,8 @@ def open_checkpoint(name: str, labels: Sequence[str] | None = None) -> Checkpoin
     Raises:
         ModelError: nothing there, an unreadable config, pickled weights, or labels that can't be told apart.
     """
-    folder = _folder(name)
+    fields = known_cards().get(name, {})
+    folder = _folder(name, fields.get("revision"))
     config = _read_json(folder / "config.json")
     if not isinstance(config, dict):
         raise ModelError(f"{folder / 'config.json'} is not a JSON object.")
@@ -182,8 +184,7 @@ def open_checkpoint(name: str, labels: Sequence[str] | None = None) -> Checkpoin
         found = f" ({', '.join(pickled)} is pickled and may run code, so it is not read)" if pickled else ""
         raise ModelError(f"{folder} has no *.safetensors weights{found}. Convert the checkpoint to safetensors.")
     own = folder / "card.json"
-    fields = _read_json(own) if own.exists() else known_cards().get(name, {})
-    card = Card.from_dict(fields)
+    card = Card.from_dict(_read_json(own) if own.exists() else fields)
     names = labels or card.labels or _config_labels(config)
     count = _outputs(config)
     if count is not None and len(names) != count:
@@ -212,7 +213,7 @@ def _read_json(path: Path) -> object:
         raise ModelError(f"{path} can't be read: {error}.") from None
 
 
-def _folder(name: str) -> Path:
+def _folder(name: str, revision: str | None = None) -> Path:
     if name == DEFAULT_MODEL:
         folder = cards_folder() / name
         if not folder.is_dir():
@@ -225,16 +226,16 @@ def _folder(name: str) -> Path:
         raise ModelError(f"{name} is a file; --model takes a folder, a Hugging Face id, or the bundled {DEFAULT_MODEL}.")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(f"The model folder {name} does not exist.")
-    return _download(name)
+    return _download(name, revision)
 
 
-def _download(name: str) -> Path:
+def _download(name: str, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     wanted = ["config.json", "tokenizer.json", "*.safetensors", "card.json"]
     try:
-        return Path(snapshot_download(name, allow_patterns=wanted))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=wanted))
     except (RepositoryNotFoundError, HFValidationError):
         raise ModelError(
             f"{name} is neither a folder here nor a model on the Hugging Face hub. Run `nli-faith models` for known names."
