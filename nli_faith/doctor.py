@@ -6,9 +6,10 @@ import platform
 
 import numpy as np
 
+from nli_faith import __version__
 from nli_faith.identity import package_version
 
-# Texts on which tokenizers disagree: a checkpoint's own tokenizer.json decides (see the README, "How it decides").
+# Texts on which tokenizers disagree: a checkpoint's own tokenizer.json decides (a normaliser may be part of it).
 TOKENIZER_PROBE = (
     "20\u00a0°C", "1\u202f000", "thin\u2009space", "zero\u200bwidth", "\ufeffBOM", "wait…", "brand™", "½ cup", "5 m²",
     "ﬁrst oﬃce", "ＡＢＣ", "⅓", "Ⅲ", "cafe\u0301", "tab\there", "line\r\nend", "\n\nblank\n\n", "  spaces  ", "emoji 🙂",
@@ -30,7 +31,7 @@ def examine(scorer) -> dict:
     checkpoint = getattr(reader, "checkpoint", None)
     device = getattr(reader, "device", torch.device("cpu"))
     facts = {
-        "nli-faith": package_version("nli-faith") or "not installed, run from its folder",
+        "nli-faith": __version__ if package_version("nli-faith") else f"{__version__}, run from its folder",
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "torch": torch.__version__,
         "device": _device_line(torch, device),
@@ -65,7 +66,7 @@ def _dtype_line(reader, device) -> str:
     dtype = getattr(reader, "dtype", "fp32")
     if device.type != "cpu":
         return dtype
-    from nli_faith.model import cpu_has_bf16
+    from nli_faith.devices import cpu_has_bf16
 
     return f"{dtype} (this CPU {'multiplies' if cpu_has_bf16() else 'does not multiply'} bf16 in hardware)"
 
