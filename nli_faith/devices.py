@@ -46,5 +46,5 @@ def pick_dtype(name: str, device: torch.device, card_dtype: str | None) -> str:
     if device.type == "cuda":
         return card_dtype or "fp16"
     if device.type == "cpu" and cpu_has_bf16():
-        return "bf16"
+        return card_dtype or "bf16"
     return "fp32"

@@ -71,7 +71,7 @@ def deberta_state(config: dict, seed: int = 7) -> dict:
         elif name.endswith("bias"):
             state[name] = 0.1 * noise
         else:
-            state[name] = noise * (2.0 if name.startswith("classifier") else 1.5) / tensor.shape[1] ** 0.5
+            state[name] = noise * (2.0 if name.startswith("classifier") else 1.0) / tensor.shape[1] ** 0.5
     return state
 
 
