@@ -9,7 +9,7 @@ from itertools import islice
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
 from nli_faith.drafts import decide, draft_row, finish, read_texts, window_size
-from nli_faith.options import FileOptions, ModelOptions, ScoreOptions
+from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
 from nli_faith.scores import Rule
 from nli_faith.types import AnswerScore, Counts, Row, WindowResult
@@ -28,7 +28,7 @@ class Scorer:
 
     def __init__(
         self,
-        model: str = ModelOptions.model,
+        model: str = DEFAULT_MODEL,
         *,
         labels: Sequence[str] | None = None,
         device: str = "auto",
