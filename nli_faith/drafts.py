@@ -146,7 +146,7 @@ def decide(draft: Draft, grid: np.ndarray, rule: Rule, hypotheses: Pool) -> list
     return [parts[0] if len(parts) == 1 else join_parts(parts) for parts in joined]
 
 
-def finish(draft: Draft, options: ScoreOptions, answer_threshold: float) -> AnswerScore:
+def finish(draft: Draft, options: ScoreOptions, reader) -> AnswerScore:
     """The row as it is put out."""
     verdicts = [
         ClaimVerdict(unit.text, None if unit.hypothesis == unit.text else unit.hypothesis, unit.start, unit.end, unit.kind)
@@ -159,18 +159,17 @@ def finish(draft: Draft, options: ScoreOptions, answer_threshold: float) -> Answ
         verdicts[i] = _verdict(draft, verdicts[i], decision)
     counted = [verdicts[i] for i in draft.claims] if draft.status in ("scored", "no_context") else []
     kinds = [verdict.verdict for verdict in counted]
-    two_class = any(len(decision.p) == 2 for decision in draft.decisions)
     lowest = min((verdict.support for verdict in counted), default=None)
     faithfulness = kinds.count("supported") / len(counted) if counted else None
     return AnswerScore(
         faithfulness=options.no_claims if draft.status == "no_claims" else faithfulness,
-        faithful=None if lowest is None else lowest >= answer_threshold,
+        faithful=None if lowest is None else lowest >= reader.card.answer_threshold,
         status=draft.status,
         error=draft.error,
         n_units=len(verdicts),
-        n_claims=len(draft.claims),
+        n_claims=len(counted),
         n_supported=kinds.count("supported"),
-        n_contradicted=None if two_class else kinds.count("contradicted"),
+        n_contradicted=None if reader.classes == 2 else kinds.count("contradicted"),
         n_unsupported=kinds.count("unsupported"),
         min_support=lowest,
         claims=tuple(verdicts),

@@ -33,10 +33,15 @@ PROBE = (
 
 
 class Reader(Protocol):
-    """What scores pairs: a network, or a stand-in for tests of everything around it."""
+    """What scores pairs: a network, or a stand-in for tests of everything around it.
+
+    Attributes:
+        classes: C, columns of the probabilities; 3, or 2 for models that only tell entailment from the rest.
+    """
 
     encoder: Encoder
     card: Card
+    classes: int
 
     def probabilities(
         self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
@@ -76,6 +81,7 @@ class NliModel:
         # A GPU multiplies fp16 weights as they are; the float32 ones stay for pairs that overflow.
         self._half = copy.deepcopy(self._network).half() if self.dtype == "fp16" and self.device.type == "cuda" else None
         self._order = list(self.checkpoint.labels.order)
+        self.classes = len(self._order)
         if probe:
             self._probe()
 
@@ -198,6 +204,7 @@ class FakeModel:
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
         self.card = Card()
+        self.classes = 3
 
     def probabilities(
         self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts

@@ -137,7 +137,7 @@ class Scorer:
                 grids = score_all(sides, premises, hypotheses, reader, counts)
             for draft, grid in zip(ready, grids):
                 draft.decisions = decide(draft, grid, rule, hypotheses)
-            scores = [finish(draft, self.score_options, self.answer_threshold) for draft in drafts]
+            scores = [finish(draft, self.score_options, reader) for draft in drafts]
             return WindowResult(tuple(scores), counts)
 
     def window_counts(self, rows: Sequence[Row]) -> list[int]:
