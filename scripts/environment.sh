@@ -1,6 +1,6 @@
 # Sourced by scripts/quickstart and scripts/test: a virtual environment with nli-faith in it.
 #
-# PYTHON          which Python makes it (default: the first of python3, python3.13, python3.12, python3.11, python that is new enough)
+# PYTHON          which Python makes it (default: the first that is new enough of those listed in find_python)
 # NLI_FAITH_VENV  where it lies (default: .venv)
 
 say() {
@@ -46,10 +46,15 @@ prepare_environment() {
             return
         fi
     done
-    if ! [ -x "$bin/python" ] || ! is_new_enough "$bin/python"; then
+    if ! [ -e "$folder" ]; then
         python="$(find_python)"
         say "making a virtual environment in $folder with $("$python" --version)"
-        "$python" -m venv --clear "$folder"
+        "$python" -m venv "$folder"
+    elif ! is_new_enough "$bin/python" || ! "$bin/python" -m pip --version >/dev/null 2>&1; then
+        # Never emptied from here: NLI_FAITH_VENV might name a folder that holds something else.
+        say "$folder is there, but is no environment with pip and Python 3.11 or newer." \
+            "Remove it, or name another place: NLI_FAITH_VENV=/path/to/folder $0"
+        exit 1
     fi
     say "installing nli-faith and what it needs (minutes the first time: torch is large)"
     touch "$folder/begun" # files that change while pip works count as changed

@@ -75,6 +75,13 @@ def test_no_python_at_all(tmp_path):
     assert done.returncode == 1 and "no Python was found" in done.stderr and "PYTHON=/path/to/python" in done.stderr
 
 
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "mine").write_text("x")
+    done = bash(ROOT / "scripts" / "quickstart", NLI_FAITH_VENV=str(tmp_path))
+    assert done.returncode == 1 and "is no environment" in done.stderr and "NLI_FAITH_VENV=" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
 def test_quickstart(checkout):
     done = bash(checkout / "scripts" / "quickstart", HF_HUB_OFFLINE="1")
     assert done.returncode == 0, done.stderr
