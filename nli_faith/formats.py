@@ -129,7 +129,11 @@ def _write_group(writer: pq.ParquetWriter, tables: list[pa.Table]) -> None:
 
 def _fit(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The table under exactly `schema`; reading may have widened the index type of a dictionary."""
-    return table if table.schema.equals(schema, check_metadata=True) else table.cast(schema)
+    if table.schema.equals(schema, check_metadata=True):
+        return table
+    # Column by column: a cast that only renames the items of a list breaks lists of structs with a field of nulls.
+    columns = zip(table.columns, schema, strict=True)
+    return pa.table([column if column.type == field.type else column.cast(field.type) for column, field in columns], schema)
 
 
 def _bytes(tables: Iterable[pa.Table]) -> int:
