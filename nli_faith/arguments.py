@@ -6,6 +6,7 @@ import argparse
 
 from nli_faith import __version__
 from nli_faith.options import DEFAULT_MODEL, DTYPES, GRANULARITIES
+from nli_faith.prefilter_arguments import add_calibrate, add_merge, add_triage
 
 NO_CLAIMS = {"1": 1.0, "0": 0.0, "null": None}
 
@@ -21,6 +22,9 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_score(commands)
     _add_check(commands)
+    add_calibrate(commands)
+    add_triage(commands)
+    add_merge(commands)
     models = commands.add_parser(
         "models", help="list the known models and what is known of them", allow_abbrev=False,
         description="List the models that have a card: labels, size, licence.",
@@ -48,6 +52,8 @@ def _add_rule_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("claims and verdicts")
     group.add_argument("--threshold", type=_threshold, default=None, metavar="argmax|P",
                        help="P(entailment) from which a chunk supports a claim (default: argmax)")  # fmt: skip
+    group.add_argument("--calibration", metavar="FILE",
+                       help="threshold of `nli-faith calibrate`, for claims or for answers")  # fmt: skip
     group.add_argument("--granularity", default="sentence", choices=GRANULARITIES,
                        help="one claim per sentence, or the whole answer as one (default: sentence)")  # fmt: skip
     group.add_argument("--no-claims", default="1", choices=sorted(NO_CLAIMS), metavar="1|0|null",

@@ -13,6 +13,7 @@ from dataclasses import fields
 from nli_faith.arguments import NO_CLAIMS, make_parser
 from nli_faith.errors import InputError, NliFaithError, UsageError
 from nli_faith.options import FileOptions
+from nli_faith.prefilter_commands import run_calibrate, run_merge, run_triage
 
 DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -82,7 +83,8 @@ def _make_scorer(args: argparse.Namespace, **options):
 
 
 def _rule(args: argparse.Namespace) -> dict:
-    return {"threshold": args.threshold, "granularity": args.granularity, "no_claims": NO_CLAIMS[args.no_claims]}
+    return {"threshold": args.threshold, "calibration": args.calibration, "granularity": args.granularity,
+            "no_claims": NO_CLAIMS[args.no_claims]}  # fmt: skip
 
 
 def _score(args: argparse.Namespace) -> int:
@@ -170,4 +172,5 @@ def _doctor(args: argparse.Namespace) -> int:
     return DONE if findings["ok"] else FAILED
 
 
-_COMMANDS = {"score": _score, "check": _check, "models": _models, "doctor": _doctor}
+_COMMANDS = {"score": _score, "check": _check, "models": _models, "doctor": _doctor, "calibrate": run_calibrate,
+             "triage": run_triage, "merge": run_merge}  # fmt: skip

@@ -146,8 +146,8 @@ def decide(draft: Draft, grid: np.ndarray, rule: Rule, hypotheses: Pool) -> list
     return [parts[0] if len(parts) == 1 else join_parts(parts) for parts in joined]
 
 
-def finish(draft: Draft, options: ScoreOptions, reader) -> AnswerScore:
-    """The row as it is put out."""
+def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float) -> AnswerScore:
+    """The row as it is put out; `answer_threshold` is the `min_support` from which it is called faithful."""
     verdicts = [
         ClaimVerdict(unit.text, None if unit.hypothesis == unit.text else unit.hypothesis, unit.start, unit.end, unit.kind)
         for unit in draft.units
@@ -163,7 +163,7 @@ def finish(draft: Draft, options: ScoreOptions, reader) -> AnswerScore:
     faithfulness = kinds.count("supported") / len(counted) if counted else None
     return AnswerScore(
         faithfulness=options.no_claims if draft.status == "no_claims" else faithfulness,
-        faithful=None if lowest is None else lowest >= reader.card.answer_threshold,
+        faithful=None if lowest is None else lowest >= answer_threshold,
         status=draft.status,
         error=draft.error,
         n_units=len(verdicts),

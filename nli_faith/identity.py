@@ -10,15 +10,16 @@ from importlib.metadata import PackageNotFoundError, version
 def identity(scorer) -> dict:
     """JSON-able description of model, options, versions and the way it runs, of a `Scorer`."""
     reader = scorer.reader
-    checkpoint = getattr(reader, "checkpoint", None)
+    checkpoint, calibration = getattr(reader, "checkpoint", None), scorer.calibration
     fields = {
         "nli_faith": package_version("nli-faith"),
         "model": scorer.model_options.model,
-        "model_hash": checkpoint.hash if checkpoint else "fake",
+        "model_hash": model_hash(reader),
         "labels": list(checkpoint.labels.names) if checkpoint else None,
         "window": scorer.window_size,
         "answer_threshold": scorer.answer_threshold,
-        "options": asdict(scorer.score_options),
+        # Of a calibration its content counts, not where it lies.
+        "options": asdict(scorer.score_options) | {"calibration": calibration and calibration.identity()},
         "device": str(getattr(reader, "device", "cpu")),
         "dtype": getattr(reader, "dtype", "fp32"),
         "attention": getattr(reader, "attention", "none"),
@@ -31,6 +32,12 @@ def identity(scorer) -> dict:
 
         fields["threads"] = torch.get_num_threads() if str(reader.device) == "cpu" else None
     return fields
+
+
+def model_hash(reader) -> str:
+    """The hash of the checkpoint; "fake" for the model without weights."""
+    checkpoint = getattr(reader, "checkpoint", None)
+    return checkpoint.hash if checkpoint else "fake"
 
 
 def package_version(name: str) -> str | None:

@@ -45,12 +45,15 @@ class ScoreOptions:
         threshold: P(entailment) in (0, 1] from which a window supports a claim; None means argmax.
         no_claims: faithfulness of an answer without a claim (a refusal, a greeting): 1.0, 0.0 or None.
         early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound.
+        calibration: a file of `nli-faith calibrate`, whose threshold replaces argmax (one of claims) or the model's answer
+            threshold (one of answers).
     """
 
     granularity: str = "sentence"
     threshold: float | None = None
     no_claims: float | None = 1.0
     early_exit: bool = False
+    calibration: str | None = None
 
     def __post_init__(self) -> None:
         if self.granularity not in GRANULARITIES:

@@ -58,7 +58,7 @@ def score_objects(scores: Sequence[AnswerScore]) -> list[str]:
 
 def score_cells(scores: Sequence[AnswerScore]) -> list[list[str]]:
     """Each score as CSV cells in the order of `SCORE_FIELDS`; null is empty, claims are JSON text."""
-    return [[*map(_cell, _score_values(score)), to_json(_claim_dicts(score))] for score in scores]
+    return [[*map(text_cell, _score_values(score)), to_json(_claim_dicts(score))] for score in scores]
 
 
 def claim_rows(rows: Sequence[Row], scores: Sequence[AnswerScore]) -> list[tuple]:
@@ -79,7 +79,7 @@ def claim_table(rows: Sequence[Row], scores: Sequence[AnswerScore], ids: pa.Arra
     counts = [len(score.claims) for score in scores]
     owner = [at for at, count in enumerate(counts) for _ in range(count)]
     if ids is None:
-        ids = pa.array([None if row.id is None else _cell(row.id) for row in rows], _TEXT)
+        ids = pa.array([None if row.id is None else text_cell(row.id) for row in rows], _TEXT)
     columns = [
         pa.array([rows[at].position for at in owner], pa.int64()),
         ids.take(pa.array(owner, pa.int64())),
@@ -100,7 +100,7 @@ def claim_objects(rows: Sequence[Row], scores: Sequence[AnswerScore]) -> list[st
 
 def claim_cells(rows: Sequence[Row], scores: Sequence[AnswerScore]) -> list[list[str]]:
     """Each unit as CSV cells."""
-    return [list(map(_cell, row)) for row in claim_rows(rows, scores)]
+    return [list(map(text_cell, row)) for row in claim_rows(rows, scores)]
 
 
 def _claim_dicts(score: AnswerScore) -> list[dict]:
@@ -116,7 +116,8 @@ def _arrays(rows: Sequence[tuple], fields: Sequence[pa.Field]) -> list[pa.Array]
     return [pa.array(list(column), field.type) for column, field in zip(columns, fields, strict=True)]
 
 
-def _cell(value: object) -> str:
+def text_cell(value: object) -> str:
+    """One value as CSV text; null is empty."""
     if isinstance(value, str):
         return value
     return "" if value is None else to_json(value)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from os import PathLike
 
+from nli_faith.calibrations import check_alone, load_calibration
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
 from nli_faith.drafts import decide, draft_row, finish, read_texts, window_size
+from nli_faith.identity import model_hash
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
 from nli_faith.scores import Rule
@@ -23,7 +26,7 @@ class Scorer:
     """Scores answers against their contexts. Loads the model at first use; safe to call from several threads.
 
     Attributes:
-        model_options, score_options: as given.
+        model_options, score_options: as given; calibration: what is in that file, or None.
     """
 
     def __init__(
@@ -38,18 +41,23 @@ class Scorer:
         threshold: float | None = None,
         no_claims: float | None = 1.0,
         early_exit: bool = False,
+        calibration: str | PathLike | None = None,
         probe: bool = True,
     ) -> None:
         """
         Args:
             model: the bundled "nli-faith-xsmall", "fake", a folder, or a Hugging Face id; see `ModelOptions`.
-            granularity, threshold, no_claims, early_exit: see `ScoreOptions`.
+            granularity, threshold, no_claims, early_exit, calibration: see `ScoreOptions`.
             probe: check the model on a few obvious pairs at load; off only for tests and timing.
         Raises:
             UsageError: a value outside its range. The model itself is loaded, and may be refused, at first use.
+            InputError: a calibration that can't be read; one that holds for another model is refused at first use.
         """
         self.model_options = ModelOptions(str(model), tuple(labels) if labels else None, device, dtype, budget)
-        self.score_options = ScoreOptions(granularity, threshold, no_claims, early_exit)
+        path = None if calibration is None else str(calibration)
+        self.score_options = ScoreOptions(granularity, threshold, no_claims, early_exit, path)
+        self.calibration = None if path is None else load_calibration(path)
+        check_alone(self.calibration, threshold)
         self._probe = probe
         self._reader = None
         self._lock = threading.RLock()
@@ -73,7 +81,10 @@ class Scorer:
                 # torch takes a second to import, which an import of this package must not.
                 from nli_faith.model import open_reader
 
-                self._reader = open_reader(self.model_options, self._probe)
+                reader = open_reader(self.model_options, self._probe)
+                if self.calibration is not None:
+                    self.calibration.check(model_hash(reader), window_size(reader), self.score_options.granularity)
+                self._reader = reader
             return self._reader
 
     @property
@@ -84,7 +95,16 @@ class Scorer:
     @property
     def answer_threshold(self) -> float:
         """`min_support` from which an answer is called faithful."""
+        if self.calibration is not None and self.calibration.level == "row":
+            return self.calibration.threshold
         return self.reader.card.answer_threshold
+
+    @property
+    def claim_threshold(self) -> float | None:
+        """P(entailment) from which a window supports a claim; None for argmax."""
+        if self.calibration is not None and self.calibration.level == "claim":
+            return self.calibration.threshold
+        return self.score_options.threshold
 
     def score(self, answer: str | None, contexts: Sequence[str], question: str | None = None) -> AnswerScore:
         """The score of one answer.
@@ -130,14 +150,14 @@ class Scorer:
             read_texts(drafts, reader, premises, hypotheses)
             ready = [draft for draft in drafts if draft.status == "scored"]
             sides = [(draft.hypotheses, draft.premises) for draft in ready]
-            rule = Rule(self.score_options.threshold)
+            rule = Rule(self.claim_threshold)
             if self.score_options.early_exit:
                 grids = score_in_waves(sides, premises, hypotheses, reader, rule, counts)
             else:
                 grids = score_all(sides, premises, hypotheses, reader, counts)
             for draft, grid in zip(ready, grids):
                 draft.decisions = decide(draft, grid, rule, hypotheses)
-            scores = [finish(draft, self.score_options, reader) for draft in drafts]
+            scores = [finish(draft, self.score_options, reader, self.answer_threshold) for draft in drafts]
             return WindowResult(tuple(scores), counts)
 
     def window_counts(self, rows: Sequence[Row]) -> list[int]:

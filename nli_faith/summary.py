@@ -142,6 +142,10 @@ def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> di
         "device": identity.get("device"),
         "dtype": identity.get("dtype"),
         "attention": identity.get("attention", identity.get("kernel")),
+        # What a threshold found on this run holds for; CSV and JSONL have no footer that would say it.
+        "model_hash": identity.get("model_hash"),
+        "window": identity.get("window"),
+        "granularity": (identity.get("options") or {}).get("granularity"),
         "fp32_retries": counts.fp32_retries,
         "out_of_memory": counts.out_of_memory,
         "unmeasured_language": counts.unmeasured_language,

@@ -33,14 +33,14 @@ class ScoreWriter:
         self._left_out = left_out | (set(outputs.SCORE_NAMES) if options.overwrite_columns else set())
         self.format: ParquetFormat | LineFormat
         if ending == ".parquet":
-            schema = _without(_arrow_schema(reader), self._left_out)
+            schema = _without(arrow_schema(reader), self._left_out)
             self._schema = schema
             fields = [*schema, *outputs.SCORE_FIELDS]
             self.format = ParquetFormat(
                 pa.schema(fields, {**(schema.metadata or {}), _METADATA_KEY: metadata.encode()})
             )
         elif ending.startswith(".csv"):
-            self._names = [name for name in _all_names(reader) if name not in self._left_out]
+            self._names = [name for name in all_names(reader) if name not in self._left_out]
             self.format = LineFormat(ending, csv_line([*self._names, *outputs.SCORE_NAMES]) + "\n")
         else:
             self.format = LineFormat(ending)
@@ -86,7 +86,8 @@ class ClaimWriter:
             self.format.write(path, (f"{{{text}}}" for text in outputs.claim_objects(window.rows, scores)))
 
 
-def _arrow_schema(reader: Reader) -> pa.Schema:
+def arrow_schema(reader: Reader) -> pa.Schema:
+    """The types of all input columns in a parquet file: the input's own, strings for CSV, inferred for JSON."""
     if reader.schema is not None:
         return reader.schema
     if isinstance(reader, CsvReader):
@@ -94,7 +95,7 @@ def _arrow_schema(reader: Reader) -> pa.Schema:
     return _inferred_schema(reader)
 
 
-def _all_names(reader: Reader) -> list[str]:
+def all_names(reader: Reader) -> list[str]:
     """All columns; for JSON a first pass over the input, as an object further down may have a key of its own."""
     if not isinstance(reader, JsonReader):
         return reader.names

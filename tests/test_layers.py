@@ -23,7 +23,7 @@ FLOORS = {
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers shards targets summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
     "chain": "waves drafts identity frames pipeline",
-    "top": "files plans preview doctor display progress arguments cli __main__",
+    "top": "files plans preview doctor display progress prefilter_arguments arguments prefilter_commands cli __main__",
 }
 ORDER = [name for floor in FLOORS.values() for name in floor.split()]
 

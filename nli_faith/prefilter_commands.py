@@ -1,0 +1,223 @@
+"""What calibrate, triage and merge do: files in, files out, and a few lines for people. Loads no model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from nli_faith.errors import InputError, UsageError
+
+
+def run_calibrate(args: argparse.Namespace) -> int:
+    """Write the calibration and say what it is worth; 1 when there are enough labels for the agreement only."""
+    from nli_faith.calibrate import TooFewLabels, calibrate
+    from nli_faith.cuts import Aim
+    from nli_faith.proportions import percent
+
+    if not args.out.lower().endswith(".json"):
+        raise UsageError(f"-o {args.out} does not end in .json, as a calibration does.")
+    _check_free(args.out, args.overwrite, [*args.labels, args.summary])
+    aim = Aim("balanced")
+    if args.target_precision is not None:
+        aim = Aim("target_precision", args.target_precision)
+    elif args.max_f1:
+        aim = Aim("max_f1")
+    try:
+        made = calibrate(args.labels, aim, args.label, args.summary, log=_log)
+    except TooFewLabels as error:
+        if args.json:
+            _show_json({"n": error.n, "agreement": error.agreement, "threshold": None})
+        else:
+            print(f"agreement of nli-faith with the labels: {percent(error.agreement)}")
+        raise
+    made.save(args.out)
+    _log(f"Wrote {args.out}.")
+    if args.json:
+        _show_json({name: getattr(made, name) for name in ("level", "threshold", "aim", "n", "unfaithful", "figures")})
+        return 0
+    what = "min_support" if made.level == "row" else "P(entailment)"
+    print(f"threshold          {made.threshold:g} on {what}: below it, {'an answer' if made.level == 'row' else 'a claim'}"
+          " is flagged")  # fmt: skip
+    print(f"labels             {made.n}, {made.unfaithful} of them unfaithful")
+    for name, figure in made.figures.items():
+        print(f"{name.replace('_', ' '):<18} {percent(tuple(figure))}")
+    print("Measured on labels that the threshold was not chosen on (five parts); 95 % intervals.")
+    return 0
+
+
+def run_triage(args: argparse.Namespace) -> int:
+    """Write the routed copy, and the rows for the judge."""
+    from nli_faith.copies import ROUTE_FIELDS, check_new, write_copy
+    from nli_faith.scored import ROW, open_scored, read_run, read_scored
+    from nli_faith.targets import check_free, find_target
+    from nli_faith.triage import by_budget, by_miss, expected, threshold_of
+
+    _check_share("--budget", args.budget)
+    _check_share("--max-miss", args.max_miss)
+    if args.max_miss is not None and args.calibration is None:
+        raise UsageError("--max-miss needs to know what rows are like that pass: give --calibration FILE.")
+    source, reader, level = open_scored(args.scored)
+    if level != ROW:
+        raise InputError(f"{args.scored} holds claims; routes are for answers. Give the scored file itself.")
+    target = find_target(args.out, [args.scored], [source])
+    if target.folder:
+        raise UsageError(f"-o {args.out} is a folder; name a file.")
+    if not args.overwrite:
+        check_free(target)
+    check_new(reader, ROUTE_FIELDS, args.scored, args.overwrite_columns)
+    columns = _judge_columns(args, reader)
+    calibration = None
+    if args.calibration is not None:
+        calibration = _row_calibration(args.calibration)
+        run = read_run(source, reader, args.summary)
+        calibration.check(run.model_hash, run.window, run.granularity, args.scored)
+    scored = read_scored(args.scored, reader, level)
+    if args.max_miss is not None:
+        triage = by_miss(scored, calibration, args.max_miss)
+    else:
+        threshold = threshold_of(scored, args.scored) if calibration is None else calibration.threshold
+        triage = by_budget(scored, threshold, args.budget or 0.0)
+    chances = None if calibration is None else expected(triage, calibration)
+    metadata = {
+        "nli_faith_triage": json.dumps({
+            "threshold": triage.threshold, "budget": args.budget, "max_miss": args.max_miss,
+            "calibration": calibration and calibration.identity(),
+        }, sort_keys=True)
+    }  # fmt: skip
+    write_copy(reader, target, ROUTE_FIELDS, [triage.risk.tolist(), triage.route.tolist()], metadata)
+    if args.judge_out is not None:
+        _write_judge(args, reader, columns, triage)
+    _log(f"Wrote {target.path}.")
+    _show_triage(args, triage, chances, None if calibration is None else sum(map(sum, calibration.states.values())))
+    return 0
+
+
+def _show_triage(args: argparse.Namespace, triage, chances: dict | None, labels: int | None) -> None:
+    from nli_faith.proportions import percent
+
+    rows = len(triage.route)
+    counts = {route: triage.count(route) for route in ("pass", "fail", "judge")}
+    saved = 1 - counts["judge"] / rows if rows else None
+    if args.json:
+        _show_json({"rows": rows} | counts | {"saved": saved, "threshold": triage.threshold, "expected": chances})
+        return
+    print(f"rows    {rows:,}")
+    for route, count in counts.items():
+        print(f"  {route:<5} {count:,}  {100 * count / max(rows, 1):.1f} %")
+    if saved is not None:
+        print(f"{100 * saved:.1f} % of the judge calls are saved.")
+    if chances is None:
+        print("How many of these routes are wrong can't be known without labels: see nli-faith calibrate.")
+        return
+    print(f"Expected of all rows, by {labels:,} labels: unfaithful but passed {percent(chances['miss'])}, "
+          f"faithful but failed {percent(chances['false_alarm'])}.")  # fmt: skip
+    share, low, high = counts["judge"] / max(rows, 1), *chances["judged"][1:]
+    if not low <= share <= high:
+        print(f"Of the labelled rows {percent(chances['judged'])} would go to the judge, of these {100 * share:.1f} %: "
+              "the rows are not like the labelled ones, so what is expected may not hold.")  # fmt: skip
+
+
+def run_merge(args: argparse.Namespace) -> int:
+    """Write the routed file with the final verdicts."""
+    from nli_faith.copies import VERDICT_FIELDS, check_new, write_copy
+    from nli_faith.judge import merge, read_routes, read_verdicts
+    from nli_faith.readers import open_reader
+    from nli_faith.sources import find_sources, split_ending
+    from nli_faith.targets import check_free, find_target
+
+    (source,), (given,) = (_one_file(find_sources([path], _log), path) for path in (args.routed, args.verdicts))
+    stem, ending = split_ending(args.routed)
+    target = find_target(args.out or f"{stem}.merged{ending}", [args.routed], [source, given])
+    if target.folder:
+        raise UsageError(f"-o {args.out} is a folder; name a file.")
+    if not args.overwrite:
+        check_free(target)
+    reader = open_reader([source])
+    check_new(reader, VERDICT_FIELDS, args.routed, args.overwrite_columns)
+    routes, ids = read_routes(args.routed, reader, args.id or "id")
+    merged = merge(routes, read_verdicts(args.verdicts, open_reader([given]), ids, args.id, args.verdict))
+    write_copy(reader, target, VERDICT_FIELDS, [merged.judge, merged.final, merged.source], {})
+    _log(f"Wrote {target.path}.")
+    counts = {"rows": len(routes), "faithful": merged.final.count(True), "unfaithful": merged.final.count(False),
+              "by_judge": merged.source.count("judge"), "missing": merged.missing, "spare": merged.spare}  # fmt: skip
+    if args.json:
+        _show_json(counts)
+        return 0
+    print(f"rows        {counts['rows']:,}, {counts['by_judge']:,} of them decided by the judge")
+    print(f"faithful    {counts['faithful']:,}")
+    print(f"unfaithful  {counts['unfaithful']:,}")
+    if merged.missing:
+        print(f"{merged.missing:,} rows for the judge have no verdict: their final_faithful is null.")
+    if merged.spare:
+        print(f"{merged.spare:,} verdicts are of rows that were passed or failed: kept in judge_faithful, not used.")
+    return 0
+
+
+def _judge_columns(args: argparse.Namespace, reader):
+    """The columns of the rows for the judge, or None when they are not asked for."""
+    from nli_faith.columns import find_columns
+    from nli_faith.options import FileOptions
+
+    if args.judge_out is None:
+        return None
+    if not args.judge_out.lower().endswith(".jsonl"):
+        raise UsageError(f"--judge-out {args.judge_out} does not end in .jsonl.")
+    if Path(args.judge_out).absolute() == Path(args.out).absolute():
+        raise UsageError("-o and --judge-out are the same file. Give them different names.")
+    _check_free(args.judge_out, args.overwrite, [args.scored, args.calibration])
+    id = args.id or ("id" if "id" in reader.names else None)
+    return find_columns(reader.names, FileOptions(args.question, args.answer, args.contexts, id), args.scored)
+
+
+def _write_judge(args: argparse.Namespace, reader, columns, triage) -> None:
+    from nli_faith.formats import LineFormat
+    from nli_faith.judge import judge_lines
+    from nli_faith.shards import make_folder, put
+
+    path = Path(args.judge_out)
+    make_folder(path.absolute().parent)
+    put(path, lambda fresh: LineFormat(".jsonl").write(fresh, judge_lines(args.scored, reader, columns, triage)))
+    _log(f"Wrote {path}.")
+
+
+def _row_calibration(path: str):
+    from nli_faith.calibrations import load_calibration
+
+    calibration = load_calibration(path)
+    if calibration.level != "row":
+        raise InputError(f"{path} is a calibration of claims; routes need one of answers. Calibrate on the scored file.")
+    return calibration
+
+
+def _one_file(sources: list, path: str) -> list:
+    if len(sources) > 1:
+        raise InputError(f"{path} is {len(sources)} files; this command reads one.")
+    return sources
+
+
+def _check_share(flag: str, value: float | None) -> None:
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise UsageError(f"{flag} {value} is not between 0 and 1.")
+
+
+def _check_free(out: str, overwrite: bool, inputs: list) -> None:
+    """InputError when a file of ours would replace another that it may not, or one of the inputs."""
+    path = Path(out)
+    if any(name is not None and Path(name).exists() and path.exists() and path.samefile(name) for name in inputs):
+        raise InputError(f"{out} is one of the inputs, which are never changed. Give another name.")
+    if path.exists() and not overwrite:
+        raise InputError(f"{out} exists already. Give another name, or replace it with --overwrite.")
+
+
+def _show_json(value: dict) -> None:
+    from nli_faith.display import show_json
+
+    show_json(value, indent=None)
+
+
+def _log(line: str) -> None:
+    from nli_faith.display import one_line
+
+    print(one_line(line), file=sys.stderr)

@@ -1,0 +1,237 @@
+"""Files that `nli-faith score` wrote, read back: the states and supports of rows or claims, and the run that made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nli_faith.errors import InputError
+from nli_faith.labels import CLAIM_LABELS, ROW_LABELS, LabelReader, pick_column
+from nli_faith.readers import Reader, open_reader
+from nli_faith.records import ArrowRecords, Records
+from nli_faith.sources import Source, find_sources
+from nli_faith.types import CLAIM, STATUSES
+
+ROW, CLAIM_LEVEL = "row", "claim"
+_NEEDED = {ROW: ("status", "faithful", "min_support", "claims"),
+           CLAIM_LEVEL: ("row", "unit", "kind", "verdict", "support", "chunk", "exhaustive")}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What fixes the supports in a file, and so what a threshold that was found on them holds for."""
+
+    model: str | None
+    model_hash: str
+    window: int | None
+    granularity: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The columns of a scored file that routes and thresholds are made from, one entry a row (or a claim).
+
+    Attributes:
+        level: "row" or "claim".
+        status: object[n], one of `STATUSES`; at claim level "scored" where the model decided, else "".
+        support: float64[n], `min_support` or the claim's `support`; NaN where there is none.
+        said: object[n], the file's own verdict: True, False or None.
+        group: int64[n], the row; claims of one answer share it.
+        label: object[n], True for faithful, False, or None; all None when no labels were read.
+    """
+
+    level: str
+    status: np.ndarray
+    support: np.ndarray
+    said: np.ndarray
+    group: np.ndarray
+    label: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+
+def open_scored(path: str) -> tuple[Source, Reader, str]:
+    """The one file at `path`, its reader and its level.
+
+    Raises:
+        InputError: several files, or one that `nli-faith score` did not write.
+    """
+    sources = find_sources([path], lambda line: None)
+    if len(sources) > 1:
+        raise InputError(f"{path} is {len(sources)} files; this command reads one. Score them into one file with -o OUT.")
+    reader = open_reader(sources)
+    for level, needed in _NEEDED.items():
+        if set(needed) <= set(reader.names):
+            return sources[0], reader, level
+    missing = [name for name in _NEEDED[ROW] if name not in reader.names]
+    raise InputError(
+        f"{path} is no scored file: it lacks {', '.join(missing)}. Run `nli-faith score` on it first. "
+        f"Its columns are: {', '.join(reader.names[:40])}."
+    )
+
+
+def read_scored(path: str, reader: Reader, level: str, label: str | None = None) -> Scored:
+    """The columns of a whole file; nothing else of it is kept.
+
+    Args:
+        label: the column of labels, from `label_column`, or None to read none.
+    Raises:
+        InputError: `exhaustive` is false somewhere, a cell is damaged, or a label has an unknown spelling.
+    """
+    labels = None if label is None else LabelReader(label, path)
+    columns: list[list] = [[], [], [], [], []]
+    start = 0
+    for records, _ in reader.batches(0):
+        _check_exhaustive(path, records, level, start)
+        rows = _row_columns(records) if level == ROW else _claim_columns(records)
+        found = [None] * len(records) if labels is None else labels.read(records.cells(label), start)
+        support = [_number(cell, path, start + i) for i, cell in enumerate(rows[1])]
+        group = range(start, start + len(records)) if level == ROW else [int(cell) for cell in rows[3]]
+        for whole, values in zip(columns, (rows[0], support, map(_truth, rows[2]), group, found), strict=True):
+            whole.extend(values)
+        start += len(records)
+    if labels is not None:
+        labels.check()
+    kinds = (object, np.float64, object, np.int64, object)
+    scored = Scored(level, *(_array(whole, kind) for whole, kind in zip(columns, kinds, strict=True)))
+    _check_states(path, scored)
+    return scored
+
+
+def _array(values: Sequence, kind: type) -> np.ndarray:
+    made = np.empty(len(values), dtype=kind)
+    made[:] = values
+    return made
+
+
+def read_run(source: Source, reader: Reader, summary: str | None = None) -> Run:
+    """The run that scored a file: from `summary`, or the parquet footer, or the summary beside it.
+
+    Raises:
+        InputError: none of them says which model it was.
+    """
+    footer = ((reader.schema.metadata if reader.schema is not None else None) or {}).get(b"nli_faith")
+    beside = Path(f"{source.path}.summary.json")
+    if summary is None and footer is not None:
+        made = json.loads(footer)["scorer"]
+        options = made.get("options") or {}
+        return Run(made.get("model"), made["model_hash"], made.get("window"), options.get("granularity"))
+    if summary is None and source.local and beside.exists():
+        summary = str(beside)
+    if summary is None:
+        raise InputError(
+            f"{source.name} does not say which model scored it, and {beside.name} is not beside it. "
+            "Name the summary of the run that scored it with --summary FILE."
+        )
+    try:
+        made = json.loads(Path(summary).read_text("utf-8"))
+        return Run(made.get("model"), made["model_hash"], made.get("window"), made.get("granularity"))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"{summary} is no summary of a run of this version ({type(error).__name__}: {error}). "
+            "Give the file <OUT>.summary.json that `nli-faith score` wrote."
+        ) from None
+
+
+def claims_of(cell: object, where: str) -> list[dict]:
+    """The claims of one row, as dicts, from a cell of any format."""
+    if isinstance(cell, str):
+        try:
+            cell = json.loads(cell) if cell else []
+        except ValueError as error:
+            raise InputError(f"{where}: the column 'claims' is not valid JSON ({error}). Score the file again.") from None
+    return list(cell) if cell is not None else []
+
+
+def label_column(path: str, reader: Reader, level: str, label: str | None) -> str:
+    """The column of the labels: `label`, or the first known name that is present.
+
+    Raises:
+        InputError: it is not there, or holds our own verdicts.
+    """
+    own = ("faithful", "faithfulness") if level == ROW else ("verdict",)
+    if label in own:
+        raise InputError(
+            f"{path}: the column {label!r} is nli-faith's own verdict, no label. Give the labels another name before "
+            "the file is scored, and name that with --label COLUMN."
+        )
+    return pick_column(reader.names, label, ROW_LABELS if level == ROW else CLAIM_LABELS, "--label", path)
+
+
+def _row_columns(records: Records) -> tuple:
+    return tuple(records.cells(name) for name in ("status", "min_support", "faithful"))
+
+
+def _claim_columns(records: Records) -> tuple:
+    kinds, supports, verdicts, chunks, rows = (
+        records.cells(name) for name in ("kind", "support", "verdict", "chunk", "row")
+    )
+    # Without a chunk nothing was read, so that no threshold decides.
+    decided = [kind == CLAIM and chunk not in (None, "") for kind, chunk in zip(kinds, chunks, strict=True)]
+    return (
+        ["scored" if ours else "" for ours in decided],
+        supports,
+        [verdict == "supported" if ours else None for verdict, ours in zip(verdicts, decided, strict=True)],
+        rows,
+    )
+
+
+def _check_exhaustive(path: str, records: Records, level: str, start: int) -> None:
+    row = _first_early(records, level)
+    if row is not None:
+        raise InputError(
+            f"{path}, row {start + row} (counted from 0): exhaustive is false, so its support is only a lower bound. "
+            "Score the file again without --early-exit."
+        )
+
+
+def _first_early(records: Records, level: str) -> int | None:
+    """The first row of the batch with a claim whose windows were not all read."""
+    if level == CLAIM_LEVEL:
+        return next((i for i, cell in enumerate(records.cells("exhaustive")) if _truth(cell) is False), None)
+    if isinstance(records, ArrowRecords) and pa.types.is_list(records.data["claims"].type):
+        # Without making Python objects of all texts and evidence.
+        column = records.data["claims"].combine_chunks()
+        column = column if isinstance(column, pa.Array) else pa.concat_arrays(column.chunks)
+        early = pc.equal(pc.struct_field(pc.list_flatten(column), "exhaustive"), False)
+        if not pc.any(early).as_py():
+            return None
+        return int(pc.filter(pc.list_parent_indices(column), early)[0].as_py())
+    for i, cell in enumerate(records.cells("claims")):
+        if any(claim.get("exhaustive") is False for claim in claims_of(cell, f"row {i}")):
+            return i
+    return None
+
+
+def _check_states(path: str, scored: Scored) -> None:
+    if scored.level != ROW:
+        return
+    for position, (status, support) in enumerate(zip(scored.status, scored.support, strict=True)):
+        if status not in STATUSES or (status == "scored" and not 0.0 <= support <= 1.0):
+            raise InputError(
+                f"{path}, row {position} (counted from 0): status {status!r} with min_support {support} is not what "
+                "`nli-faith score` writes. Score the file again."
+            )
+
+
+def _number(cell: object, path: str, position: int) -> float:
+    if cell is None or cell == "":
+        return float("nan")
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise InputError(f"{path}, row {position} (counted from 0): the support {cell!r} is no number.") from None
+
+
+def _truth(cell: object) -> bool | None:
+    """A truth value as it stands in parquet, JSON or CSV."""
+    if isinstance(cell, str):
+        return {"true": True, "false": False}.get(cell.strip().lower())
+    return None if cell is None else bool(cell)

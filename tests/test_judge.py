@@ -1,0 +1,130 @@
+"""To the judge and back: what is sent, and how its verdicts are merged."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from file_stubs import read_rows, write_rows
+from prefilter_stubs import given_rows, noisy, scored_file
+
+from nli_faith import cli
+
+STATES = ("no_claims", "no_context", "empty_answer", "error")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*words: object):
+        status = cli.main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return run
+
+
+def routed(run, folder, ending: str = ".jsonl", n: int = 60) -> list[dict]:
+    """Triage `n` rows into t<ending> and j.jsonl; returns the rows for the judge."""
+    support, _ = noisy(n)
+    answers = [{"status": STATES[i // 6 % 4]} if i % 6 == 5 else {"s": [s, 0.9]} for i, s in enumerate(support)]
+    scored_file(folder / f"a{ending}", given_rows(answers))
+    assert run("triage", f"a{ending}", "-o", f"t{ending}", "--budget", 0.3, "--judge-out", "j.jsonl")[0] == 0
+    return [json.loads(line) for line in open("j.jsonl")]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+def test_what_the_judge_gets(run, folder, ending):
+    sent = routed(run, folder, ending)
+    rows = read_rows(folder / f"t{ending}")
+    assert [one["row"] for one in sent] == [i for i, row in enumerate(rows) if row["route"] == "judge"]
+    for one in sent:
+        row = rows[one["row"]]
+        assert (one["id"], one["question"], one["answer"]) == (row["id"], row["question"], row["answer"])
+        assert one["contexts"] == [f"chunk {one['row']}", ""] and one["risk"] == pytest.approx(float(row["risk"]), abs=1e-6)
+        assert (one["error"] == "broken") == (row["status"] == "error")
+        claims = json.loads(row["claims"]) if ending == ".csv" else row["claims"]
+        wanted = [claim["text"] for claim in claims if claim["verdict"] == "unsupported"]
+        assert [claim["text"] for claim in one["unsupported"]] == wanted
+        assert all(claim["evidence"] == "evidence" and claim["chunk"] == 0 for claim in one["unsupported"])
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+@pytest.mark.parametrize("kind", ["row", "id"])
+def test_a_perfect_judge_decides_its_rows(run, folder, ending, kind):
+    sent = routed(run, folder, ending)
+    truth = {one["row"]: one["row"] % 2 == 0 for one in sent}
+    verdicts = [{kind: one[kind], "verdict": "PASS" if truth[one["row"]] else "FAIL"} for one in reversed(sent)]
+    write_rows(folder / f"v{ending}", verdicts)
+    status, out, err = run("merge", f"t{ending}", f"v{ending}")
+    assert status == 0 and f"Wrote t.merged{ending}." in err and "null" not in out
+    before, after = read_rows(folder / f"t{ending}"), read_rows(folder / f"t.merged{ending}")
+    new = ("judge_faithful", "final_faithful", "final_source")
+    assert [{k: v for k, v in row.items() if k not in new} for row in after] == before and list(after[0])[-3:] == list(new)
+    read = {"true": True, "false": False, "": None}.get if ending == ".csv" else lambda value: value
+    for position, row in enumerate(after):
+        if row["route"] == "judge":
+            assert read(row["final_faithful"]) == read(row["judge_faithful"]) == truth[position]
+            assert row["final_source"] == "judge"
+        else:
+            assert read(row["final_faithful"]) == (row["route"] == "pass") and read(row["judge_faithful"]) is None
+            assert row["final_source"] == "nli-faith"
+
+
+def test_missing_and_spare_verdicts_are_counted(run, folder):
+    sent = routed(run, folder)
+    rows = read_rows(folder / "t.jsonl")
+    spare = next(i for i, row in enumerate(rows) if row["route"] == "pass")
+    verdicts = [{"row": one["row"], "faithful": True} for one in sent[2:]] + [{"row": sent[1]["row"], "faithful": None}]
+    write_rows(folder / "v.jsonl", [*verdicts, {"row": spare, "faithful": False}])
+    status, out, _ = run("merge", "t.jsonl", "v.jsonl", "-o", "m.parquet")
+    assert status == 0 and "2 rows for the judge have no verdict" in out and "1 verdicts are of rows" in out
+    merged = read_rows(folder / "m.parquet")
+    assert [merged[sent[i]["row"]]["final_faithful"] for i in (0, 1)] == [None, None]
+    assert merged[sent[0]["row"]]["final_source"] is None
+    assert (merged[spare]["judge_faithful"], merged[spare]["final_faithful"]) == (False, True)
+    counts = json.loads(run("merge", "t.jsonl", "v.jsonl", "-o", "n.jsonl", "--json")[1])
+    assert counts["missing"] == 2 and counts["faithful"] + counts["unfaithful"] == 58
+
+
+def test_refusals(run, folder):
+    sent = routed(run, folder)
+    first = sent[0]["row"]
+
+    def refused(word: str, verdicts: list[dict], *words: str) -> None:
+        write_rows(folder / "v.jsonl", verdicts)
+        status, _, err = run("merge", "t.jsonl", "v.jsonl", *words)
+        assert status == 1 and word in err and err.count("nli-faith:") == 1, err
+        assert not (folder / "t.merged.jsonl").exists()
+
+    refused("row is '999', '-1' name no single row of 60", [{"row": 999, "label": 1}, {"row": -1, "label": 1}])
+    refused(f"'{first}' are there more than once", [{"row": first, "label": 1}, {"row": first, "label": 0}])
+    refused("id is 'nobody'", [{"id": "nobody", "label": 1}])
+    refused("'unsure' (1 row, first 1)", [{"row": first, "verdict": "PASS"}, {"row": first + 1, "verdict": "unsure"}])
+    refused("neither a column 'row' nor 'id'", [{"key": 1, "label": 1}])
+    refused("no column 'key'", [{"key": 1, "label": 1}], "--id", "key")
+    refused("--verdict", [{"row": first, "says": 1}])
+    write_rows(folder / "v.jsonl", [{"row": first, "label": 1}])
+    assert "no column 'route'" in run("merge", "a.jsonl", "v.jsonl")[2]
+    assert run("merge", "t.jsonl", "v.jsonl", "-o", "v.jsonl", "--overwrite")[0] == 1
+    assert run("merge", "t.jsonl", "v.jsonl")[0] == 0
+    assert "exists already" in run("merge", "t.jsonl", "v.jsonl")[2]
+    assert "already has the columns" in run("merge", "t.merged.jsonl", "v.jsonl")[2]
+
+
+def test_ids_are_one_whatever_a_format_makes_of_them(run, folder):
+    support, _ = noisy(30)
+    rows = [row | {"id": i} for i, row in enumerate(given_rows([{"s": [s]} for s in support]))]
+    scored_file(folder / "a.csv", rows)
+    run("triage", "a.csv", "-o", "t.csv", "--budget", 1)
+    write_rows(folder / "v.parquet", [{"id": float(i), "label": i % 2} for i in range(30)])
+    assert run("merge", "t.csv", "v.parquet")[0] == 0
+    assert [row["final_faithful"] for row in read_rows(folder / "t.merged.csv")] == ["false", "true"] * 15
