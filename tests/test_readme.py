@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -41,10 +42,27 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
     shutil.copy(ROOT / "scripts" / "examples" / "answers.jsonl", folder)
     (folder / "chunk.txt").write_text("Full-time employees get 15 days of leave a year.", encoding="utf-8")
+    _write_labelled(folder)
     before = os.getcwd()
     os.chdir(folder)
     yield folder
     os.chdir(before)
+
+
+def _write_labelled(folder: Path) -> None:
+    """60 labelled answers and a judge's verdicts on them, as somebody brings them who calibrates."""
+    rows = [
+        {
+            "question": f"What does plan {i} cost?",
+            "answer": f"Plan {i} costs {20 + i} dollars a month.",
+            "contexts": [f"Plan {i} costs {20 + i} dollars a month." if i % 3 else f"Plan {i} is not sold any more."],
+            "label": i % 3 != 0,
+        }
+        for i in range(60)
+    ]
+    (folder / "labelled.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    verdicts = [{"row": i, "verdict": "PASS" if row["label"] else "FAIL"} for i, row in enumerate(rows)]
+    (folder / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in verdicts), encoding="utf-8")
 
 
 def commands(block: str) -> list[list[str]]:
@@ -97,7 +115,7 @@ def test_every_command_and_flag_is_documented():
 def test_no_flag_is_documented_that_is_not_there():
     known = {flag for parser in parsers().values() for action in parser._actions for flag in action.option_strings}
     known |= {"--version", "--slow"}
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", README)) <= known
 
 
 def test_every_output_is_documented():
