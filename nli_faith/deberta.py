@@ -21,6 +21,8 @@ from torch.nn import functional as F
 
 from nli_faith.errors import ModelError
 
+_POOLERS = {"gelu": F.gelu, "tanh": torch.tanh}
+
 
 @dataclass(frozen=True, slots=True)
 class DebertaConfig:
@@ -63,6 +65,8 @@ class DebertaConfig:
         kinds = kinds.split("|") if isinstance(kinds, str) else kinds
         if sorted(kinds) != ["c2p", "p2c"]:
             odd.append(f"pos_att_type={config.get('pos_att_type')!r}")
+        if config.get("pooler_hidden_act", "gelu") not in _POOLERS:
+            odd.append(f"pooler_hidden_act={config['pooler_hidden_act']!r}")
         if odd:
             raise ModelError(f"The checkpoint is not a DeBERTa-v3: its config says {', '.join(odd)}.")
         longest = config.get("max_relative_positions", -1)
@@ -232,7 +236,7 @@ class Pooler(nn.Module):
     def __init__(self, config: DebertaConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.activation = {"gelu": F.gelu, "tanh": torch.tanh}[config.pooler_hidden_act]
+        self.activation = _POOLERS[config.pooler_hidden_act]
 
     def forward(self, first: Tensor) -> Tensor:
         return self.activation(self.dense(first))

@@ -38,12 +38,15 @@ class _Transformers(nn.Module):
         from transformers import AutoModelForSequenceClassification
 
         try:
-            self.net = AutoModelForSequenceClassification.from_pretrained(
-                checkpoint.folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
+            self.net, report = AutoModelForSequenceClassification.from_pretrained(
+                checkpoint.folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
             )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             first = str(error).strip().splitlines()[0]
             raise ModelError(f"{checkpoint.folder} can't be loaded as a sequence classifier: {first}") from None
+        missing = sorted(report["missing_keys"])
+        if missing:  # the library makes up what is missing, and says so in a warning only
+            raise ModelError(f"The weights in {checkpoint.folder} lack {missing[0]}, so it is no trained classifier.")
 
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         mask = torch.ones_like(ids)

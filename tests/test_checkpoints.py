@@ -288,6 +288,21 @@ def test_int8_rows_are_read_as_the_scaled_rows_they_stand_for(tiny_folder, tmp_p
         np.testing.assert_allclose(tensor.numpy(), wanted[name].numpy(), rtol=1e-6, atol=0)
 
 
+def test_a_classifier_without_its_trained_head_is_refused(roberta_folder, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    from nli_faith.networks import build_network
+
+    network, attention = build_network(open_checkpoint(str(roberta_folder)))
+    assert attention == "transformers" and not network.training
+    folder = copy(roberta_folder, tmp_path / "m")
+    state = load_file(folder / "model.safetensors")
+    del state["classifier.out_proj.weight"]
+    save_file(state, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match="lack classifier.out_proj.weight, so it is no trained classifier"):
+        build_network(open_checkpoint(str(folder)))
+
+
 def test_half_precision_weights_are_widened(tiny_folder, tmp_path):
     import torch
     from safetensors.torch import load_file, save_file

@@ -126,6 +126,7 @@ def test_skewed_rows_of_several_heads_and_of_a_part_of_the_memory():
     [
         {"position_biased_input": True}, {"type_vocab_size": 2}, {"share_att_key": False}, {"norm_rel_ebd": "none"},
         {"conv_kernel_size": 3}, {"hidden_act": "relu"}, {"pos_att_type": ["c2p"]}, {"pos_att_type": ["c2p", "p2c", "p2p"]},
+        {"pooler_hidden_act": "relu"},
     ],
     ids=lambda changes: next(iter(changes)),
 )  # fmt: skip
