@@ -52,6 +52,11 @@ def score(path, out=None, scorer=None, window_rows=13, log=lambda line: None, **
     )  # fmt: skip
 
 
+def own_threads():
+    """Threads of a run that are still alive; libraries that other tests load may keep threads of their own."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("nli-faith")]
+
+
 def without_times(summary):
     return {key: value for key, value in summary.items() if "second" not in key}
 
@@ -450,7 +455,7 @@ def test_an_interrupted_run_gives_equal_bytes(tmp_path, ending, windows):
     assert broken.read_bytes() == whole.read_bytes()
     assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
     assert without_times(summary) == without_times(expected)
-    assert not list(tmp_path.glob("*.parts")) and threading.active_count() == 1
+    assert not list(tmp_path.glob("*.parts")) and not own_threads()
 
 
 def test_interrupted_again_and_again(tmp_path):
@@ -589,7 +594,7 @@ def test_reading_ahead_is_bounded_and_ends():
         assert next(ahead) == 0
         time.sleep(0.1)
         assert len(read) <= 4
-    assert threading.active_count() == 1
+    assert not own_threads()
     with read_ahead(range(100)) as ahead:
         assert list(ahead) == list(range(100))
 
@@ -603,4 +608,4 @@ def test_errors_cross_threads_after_the_items_before_them():
     with pytest.raises(InputError, match="line 2"), read_ahead(items()) as ahead:
         for item in ahead:
             seen.append(item)
-    assert seen == [1] and threading.active_count() == 1
+    assert seen == [1] and not own_threads()
