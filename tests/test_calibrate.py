@@ -286,6 +286,11 @@ def test_score_with_a_calibration(run, folder, window):
     footer = json.loads(pq.read_schema("out.parquet").metadata[b"nli_faith"])
     assert footer["scorer"]["options"]["calibration"] == load_calibration(path).identity()
     assert footer["scorer"]["answer_threshold"] == load_calibration(path).threshold
+    from nli_faith import Scorer
+
+    # A run that was interrupted goes on with the same calibration only, wherever it lies.
+    same, other = Scorer("fake", calibration=path).identity(), Scorer("fake").identity()
+    assert same == footer["scorer"] and same["options"]["calibration"]["hash"] and other["options"]["calibration"] is None
     for changes, word in (({"model_hash": "bb"}, "model hash"), ({"window": 100}, "window"), ({"granularity": "answer"}, "gran")):
         os.remove("a.jsonl")
         stored(folder, **({"window": window} | changes))
