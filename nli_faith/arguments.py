@@ -90,6 +90,8 @@ def _add_score(commands) -> None:
     rows.add_argument("--min-faithfulness", type=float, metavar="F", help="exit with 3 when the mean is below F")
     run = score.add_argument_group("run")
     run.add_argument("--dry-run", action="store_true", help="show what three rows are read as, write nothing")
+    run.add_argument("--early-exit", action="store_true",
+                     help="stop reading chunks for a claim at the first that supports it: same verdicts, fewer pairs")  # fmt: skip
     run.add_argument("--overwrite", action="store_true", help="start anew, whatever stands at the output")
     run.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     run.add_argument("--quiet", action="store_true", help="no log lines and no progress")

@@ -67,7 +67,11 @@ class Card:
         """Read the fields that matter for scoring; licence, figures and the like are for people."""
         known = {name: fields[name] for name in ("max_length", "window", "answer_threshold", "dtype") if name in fields}
         labels = fields.get("labels")
-        return cls(tuple(labels) if labels else None, Template(**fields.get("template", {})), **known)
+        try:
+            template = Template(**fields.get("template", {}))
+        except TypeError:
+            raise ModelError(f"A card's template has {fields['template']!r}; it takes hypothesis and join.") from None
+        return cls(tuple(labels) if labels else None, template, **known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,11 @@ def open_checkpoint(name: str, labels: Sequence[str] | None = None) -> Checkpoin
         found = f" ({', '.join(pickled)} is pickled and may run code, so it is not read)" if pickled else ""
         raise ModelError(f"{folder} has no *.safetensors weights{found}. Convert the checkpoint to safetensors.")
     own = folder / "card.json"
-    card = Card.from_dict(_read_json(own) if own.exists() else fields)
+    if own.exists():
+        fields = _read_json(own)
+        if not isinstance(fields, dict):
+            raise ModelError(f"{own} is not a JSON object.")
+    card = Card.from_dict(fields)
     names = labels or card.labels or _config_labels(config)
     count = _outputs(config)
     if count is not None and len(names) != count:
@@ -195,6 +203,8 @@ def open_checkpoint(name: str, labels: Sequence[str] | None = None) -> Checkpoin
 def _config_labels(config: dict) -> list[str]:
     names = config.get("id2label")
     if isinstance(names, dict) and names:
+        if not all(str(key).isdecimal() for key in names):
+            raise ModelError(f"The checkpoint's id2label has keys that are no numbers ({', '.join(map(str, names))}).")
         return [str(names[key]) for key in sorted(names, key=int)]
     return [f"LABEL_{i}" for i in range(int(config.get("num_labels", 2)))]
 

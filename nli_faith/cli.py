@@ -95,7 +95,7 @@ def _score(args: argparse.Namespace) -> int:
     options = FileOptions(**{field.name: getattr(args, field.name) for field in fields(FileOptions)})
     if args.min_faithfulness is not None and not 0.0 <= args.min_faithfulness <= 1.0:
         raise UsageError(f"--min-faithfulness {args.min_faithfulness} is not between 0 and 1.")
-    scorer = _make_scorer(args, **_rule(args))
+    scorer = _make_scorer(args, early_exit=args.early_exit, **_rule(args))
     with Meter(quiet=args.quiet) as meter:
         if args.dry_run:
             from nli_faith.plans import plan

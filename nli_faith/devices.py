@@ -26,7 +26,8 @@ def pick_device(name: str) -> torch.device:
         raise DeviceError(f"{name!r} is no device; give auto, cpu, cuda, cuda:N or mps.") from None
     if device.type not in BUDGETS:
         raise DeviceError(f"{name!r} is no device nli-faith knows; give auto, cpu, cuda, cuda:N or mps.")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    # torch keeps the index in one byte, so that cuda:999 would be a negative one: the text decides.
+    if device.type == "cuda" and int(name.partition(":")[2] or 0) >= torch.cuda.device_count():
         raise DeviceError(f"{name} is not there: this machine has {torch.cuda.device_count()} CUDA devices. Use --device cpu.")
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise DeviceError("mps is not there on this machine. Use --device cpu.")

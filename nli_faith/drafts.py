@@ -18,7 +18,6 @@ from nli_faith.types import CLAIM, AnswerScore, Claim, ClaimVerdict, Counts, Row
 from nli_faith.windows import CLAIM_TOKENS, Window, cut_chunks
 
 QUESTION_TOKENS = 64
-MIN_WINDOW = 64
 
 
 @dataclass(slots=True)
@@ -89,26 +88,20 @@ def read_texts(drafts: Sequence[Draft], reader, premises: Pool, hypotheses: Pool
     cut = _cut([draft.row for draft in ready], size, reader)
     room = reader.card.max_length - reader.encoder.specials
     for draft in ready:
-        own, own_size = cut, size
-        longest = max(len(ids[draft.units[i].hypothesis]) for i in draft.claims)
-        if longest > room - size and room - longest >= MIN_WINDOW:
-            # A long claim has windows of its own, small enough to stand beside it.
-            own_size = room - longest
-            own = _cut([draft.row], own_size, reader)
         for i in draft.claims:
-            pieces = _pieces(draft.units[i].hypothesis, ids, room - own_size, reader)
+            pieces = _pieces(draft.units[i].hypothesis, ids, room - size, reader)
             if not pieces:
                 unit = draft.units[i]
                 draft.status = "error"
                 draft.error = (
                     f"The claim at characters {unit.start} to {unit.end} of the answer has {len(ids[unit.hypothesis])} tokens "
-                    f"without a place to cut; the model reads {room - own_size} at once."
+                    f"without a place to cut; the model reads {room - size} at once."
                 )
                 break
             draft.parts.append([hypotheses.add(piece) for piece in pieces])
         if draft.status == "scored":
             draft.windows = [
-                (chunk, window) for chunk, text in enumerate(draft.row.chunks) if text.strip() for window in own[text]
+                (chunk, window) for chunk, text in enumerate(draft.row.chunks) if text.strip() for window in cut[text]
             ]
             draft.premises = np.array([premises.add(window.ids) for _, window in draft.windows], dtype=np.int64)
 

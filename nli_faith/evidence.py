@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 LIMIT = 300
@@ -24,7 +26,7 @@ def quote(chunk: str, start: int, end: int, pieces: Sequence[tuple[int, int]], c
     if not spans:
         return _trim(chunk, start, min(end, start + LIMIT))
     wanted = {word for word in _WORD.findall(claim.lower()) if len(word) > 2 or word.isdigit()}
-    weights = [_weight(chunk[a:b], wanted) for a, b in spans]
+    weights = _weights([chunk[a:b] for a, b in spans], wanted)
     best = max(range(len(spans)), key=lambda i: (weights[i], -i))
     low = high = best
     if spans[best][1] - spans[best][0] > LIMIT:
@@ -52,9 +54,13 @@ def _pieces(chunk: str, start: int, end: int) -> list[tuple[int, int]]:
     return spans
 
 
-def _weight(text: str, wanted: set[str]) -> float:
-    found = wanted.intersection(_WORD.findall(text.lower()))
-    return sum(2.0 if word[0].isdigit() else 1.0 for word in found)
+def _weights(texts: Sequence[str], wanted: set[str]) -> list[float]:
+    """How much of the claim's wording each sentence holds; a word that stands in many of them says little."""
+    found = [wanted.intersection(_WORD.findall(text.lower())) for text in texts]
+    holders = Counter(word for words in found for word in words)
+    worth = {word: math.log1p(len(texts) / count) * (2.0 if word[0].isdigit() else 1.0) for word, count in holders.items()}
+    # fsum: the order of a set differs from process to process, and a sum of floats would with it.
+    return [math.fsum(worth[word] for word in words) for words in found]
 
 
 def _densest(chunk: str, start: int, end: int, wanted: set[str]) -> tuple[int, int]:

@@ -6,13 +6,15 @@ import platform
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
+from nli_faith import __version__
+
 
 def identity(scorer) -> dict:
     """JSON-able description of model, options, versions and the way it runs, of a `Scorer`."""
     reader = scorer.reader
     checkpoint, calibration = getattr(reader, "checkpoint", None), scorer.calibration
     fields = {
-        "nli_faith": package_version("nli-faith"),
+        "nli_faith": __version__,
         "model": scorer.model_options.model,
         "model_hash": model_hash(reader),
         "labels": list(checkpoint.labels.names) if checkpoint else None,

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nli_faith.batches import compose, plan_batches
+from nli_faith.batches import compose, padded_length, plan_batches
 from nli_faith.checkpoints import Card, Checkpoint, cards_folder, open_checkpoint
 from nli_faith.devices import BUDGETS, DTYPES, pick_device, pick_dtype
 from nli_faith.errors import DeviceError, ModelError
@@ -30,6 +30,9 @@ PROBE = (
     ("The shop is open every day.", "The shop is never open.", 2),
     ("The cat sleeps on the red sofa.", "The central bank raised its interest rate.", 1),
 )
+
+
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
 
 class Reader(Protocol):
@@ -70,7 +73,9 @@ class NliModel:
         self.dtype = pick_dtype(options.dtype, self.device, self.card.dtype)
         self.budget = options.budget or BUDGETS[self.device.type]
         self.encoder = Encoder.from_file(self.checkpoint.folder / "tokenizer.json", self.card.template.join)
-        rows = self.checkpoint.config.get("vocab_size", 0)
+        rows = self.checkpoint.config.get("vocab_size")
+        if not isinstance(rows, int):
+            raise ModelError(f"{self.checkpoint.folder / 'config.json'} has no vocab_size; copy the model's own config again.")
         if self.encoder.size > rows:
             raise ModelError(
                 f"{self.checkpoint.folder} has a tokenizer of {self.encoder.size} pieces but word vectors for {rows}: "
@@ -105,7 +110,7 @@ class NliModel:
                 counts.out_of_memory += 1
                 waiting += self._halve(chosen, table, premises, hypotheses)
                 continue
-            counts.padded_tokens += batch.longest * len(chosen)
+            counts.padded_tokens += padded_length(batch.longest) * len(chosen)
             counts.tokens += len(batch.token_ids)
             done.append((chosen, result))
         for chosen, result in done:  # fetched once, behind the last batch
@@ -120,6 +125,9 @@ class NliModel:
             return self._forward(batch)
         except torch.OutOfMemoryError:
             pass  # the exception holds the frames that hold the memory: leave it before trying again
+        except RuntimeError as error:  # what CPUs and MPS raise has no type of its own
+            if not any(words in str(error).lower() for words in _NO_MEMORY):
+                raise
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         return None
@@ -188,8 +196,8 @@ class NliModel:
 def pad(batch: TokenBatch) -> tuple[Tensor, Tensor | None]:
     """(int64 `[B, L]` right-padded with 0, int64 `[B]` lengths, or None when all are equally long)."""
     length = np.diff(batch.starts)
-    ids = np.zeros((len(length), batch.longest), dtype=np.int64)
-    mask = np.arange(batch.longest) < length[:, None]
+    ids = np.zeros((len(length), padded_length(batch.longest)), dtype=np.int64)
+    mask = np.arange(ids.shape[1]) < length[:, None]
     ids[mask] = batch.token_ids
     return torch.from_numpy(ids), None if mask.all() else torch.from_numpy(length.astype(np.int64))
 

@@ -138,7 +138,8 @@ def collate(examples: list[Example], encoder: Encoder) -> tuple[Tensor, Tensor, 
     """(ids `[B, L]`, lengths `[B]`, labels `[B]`, weights `[B]`)."""
     rows = [encoder.pair(example.premise, example.hypothesis) for example in examples]
     lengths = torch.tensor([len(row) for row in rows])
-    ids = torch.zeros(len(rows), int(lengths.max()), dtype=torch.int64)
+    # Rounded up, so that the shapes repeat: the CPU library compiles a kernel for every new one.
+    ids = torch.zeros(len(rows), -(-int(lengths.max()) // 16) * 16, dtype=torch.int64)
     for i, row in enumerate(rows):
         ids[i, : len(row)] = torch.from_numpy(row)
     labels = torch.tensor([example.label for example in examples])

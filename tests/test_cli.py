@@ -429,6 +429,27 @@ def test_a_pipe_that_closes_and_a_terminal_without_unicode():
 # Laws ------------------------------------------------------------------------------------------------------------
 
 
+def test_early_exit_gives_the_same_verdicts_from_fewer_pairs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"answer": "One is here. Two are there now. Three came.", "contexts": [f"{'word ' * n}end." for n in range(1, 9)]}
+        for _ in range(3)
+    ]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = {}
+    for name, flags in (("all", []), ("early", ["--early-exit"])):
+        assert cli.main(["score", "in.jsonl", "-o", f"{name}.jsonl", "--model", "fake", "--json", "--quiet", *flags]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        scored = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
+        verdicts = [[claim["verdict"] for claim in row["claims"]] for row in scored]
+        found[name] = summary["pairs"], summary["pairs_scored"], verdicts
+        if flags:
+            supported = [claim for row in scored for claim in row["claims"] if claim["verdict"] == "supported"]
+            assert supported and all(claim["exhaustive"] is False and claim["conflict"] is None for claim in supported)
+    assert found["early"][0] == found["all"][0] and found["early"][2] == found["all"][2]
+    assert found["early"][1] < found["all"][1]
+
+
 def flags(command: str) -> set[str]:
     """The long flags of a command, and -o."""
     (choices,) = [action.choices for action in make_parser()._actions if action.dest == "command"]
@@ -438,7 +459,7 @@ def flags(command: str) -> set[str]:
 def test_every_flag_of_the_synopsis():
     synopsis = (
         "-o --claims-out --model --labels --device --dtype --question --answer --contexts --id --threshold --calibration"
-        " --granularity --no-claims --limit --sample --seed --by --drop-contexts --dry-run --overwrite"
+        " --granularity --no-claims --early-exit --limit --sample --seed --by --drop-contexts --dry-run --overwrite"
         " --overwrite-columns --strict --min-faithfulness --json --quiet"
     )
     assert flags("score") >= set(synopsis.split())

@@ -133,17 +133,17 @@ def test_no_pairs_are_no_probabilities(tiny_model):
     assert counts == Counts()
 
 
-def test_padding_is_right_of_every_pair():
+def test_padding_is_right_of_every_pair_up_to_a_multiple_of_16():
     batch = TokenBatch(np.array([5, 6, 7, 8], dtype=np.int32), np.array([0, 3, 4], dtype=np.int32), np.array([2, 1]), np.array([0, 1]))
     ids, lengths = pad(batch)
-    assert ids.tolist() == [[5, 6, 7], [8, 0, 0]]
+    assert ids.tolist() == [[5, 6, 7] + [0] * 13, [8] + [0] * 15]
     assert lengths.tolist() == [3, 1]
-    even = TokenBatch(np.array([5, 6], dtype=np.int32), np.array([0, 1, 2], dtype=np.int32), np.array([1, 1]), np.array([0, 1]))
-    ids, lengths = pad(even)
-    assert ids.tolist() == [[5], [6]] and lengths is None
+    whole = TokenBatch(np.arange(1, 33, dtype=np.int32), np.array([0, 16, 32], dtype=np.int32), np.array([9, 9]), np.array([0, 1]))
+    ids, lengths = pad(whole)
+    assert ids.tolist() == [list(range(1, 17)), list(range(17, 33))] and lengths is None
 
 
-@pytest.mark.parametrize("most", [130, 300, 1000])
+@pytest.mark.parametrize("most", [150, 300, 1000])
 def test_running_out_of_memory_halves_the_batches_and_nothing_else(tiny_model, pairs, reference, most):
     def small(network, ids, lengths):
         if ids.numel() > most:

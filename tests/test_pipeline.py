@@ -472,10 +472,9 @@ def test_the_claim_is_never_cut(encoder, card):
             assert " ".join(parts).split() == unit.hypothesis.split()
             assert set(read) == {tuple(part.tolist()) for part in encoder.encode(parts)}
             parted += 1
-    assert windows[20] == windows[60] == windows[127] == windows[128]
-    assert whole >= 5 and parted >= 1
-    if card.window == 320:
-        assert windows[189] == windows[128]
+    # The windows do not depend on the claim, so that a long claim changes nothing for the short ones beside it.
+    assert all(read == windows[20] for read in windows.values())
+    assert whole == (7 if card.window == 320 else 4) and parted == len(answers) - whole
 
 
 def test_a_claim_of_up_to_128_tokens_is_read_whole_beside_full_windows(encoder):
