@@ -33,7 +33,7 @@ from export_hf import export  # noqa: E402
 
 from nli_faith import Scorer, __version__  # noqa: E402
 from nli_faith.checkpoints import open_checkpoint  # noqa: E402
-from nli_faith.drafts import draft_row, read_texts  # noqa: E402
+from nli_faith.drafts import draft_row, read_texts, short_questions  # noqa: E402
 from nli_faith.identity import package_version  # noqa: E402
 from nli_faith.memory import keep_freed_memory  # noqa: E402
 from nli_faith.model import NliModel  # noqa: E402
@@ -63,7 +63,8 @@ def pairs_of_rows(path: str, limit: int, reader: NliModel) -> tuple[Work, list]:
     source = RowReader(find_sources([path], print), FileOptions(limit=limit), print)
     rows = source.first_rows(limit)
     counts, premises, hypotheses = Counts(), Pool(), Pool()
-    drafts = [draft_row(row, "sentence", reader, counts) for row in rows]
+    short = short_questions(rows, reader)
+    drafts = [draft_row(row, "sentence", short, counts) for row in rows]
     read_texts(drafts, reader, premises, hypotheses)
     ready = [draft for draft in drafts if draft.status == "scored"]
     pairs = cross([(d.hypotheses, d.premises) for d in ready], premises, hypotheses, reader.encoder.specials)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from nli_faith.claims import split_claims
-from nli_faith.evidence import quote
+from nli_faith.evidence import Passages
 from nli_faith.language import unmeasured
 from nli_faith.long_claims import split_long
 from nli_faith.options import ScoreOptions
@@ -28,7 +28,7 @@ class Draft:
         claims: positions in `units` of those that count.
         parts: hypothesis numbers of each claim; more than one for a claim that is read in parts.
         windows: (chunk, window) in the order of the chunks; premises: numbers of their ids, int64[w].
-        decisions: one for each claim, once the pairs are scored.
+        decisions: one for each claim, once the pairs are scored; passages: what is quoted, by window.
     """
 
     row: Row
@@ -40,6 +40,7 @@ class Draft:
     windows: list[tuple[int, Window]] = field(default_factory=list)
     premises: np.ndarray | None = None
     decisions: list[Decision] = field(default_factory=list)
+    passages: dict[int, Passages] = field(default_factory=dict)
 
     @property
     def hypotheses(self) -> np.ndarray:
@@ -53,15 +54,18 @@ def window_size(reader) -> int:
     return min(reader.card.window or room, room)
 
 
-def draft_row(row: Row, granularity: str, reader, counts: Counts) -> Draft:
-    """The units of the row and the state it is in before any pair is scored."""
+def draft_row(row: Row, granularity: str, short: Set[str], counts: Counts) -> Draft:
+    """The units of the row and the state it is in before any pair is scored.
+
+    Args:
+        short: the questions that may be read before a fragment; see `short_questions`.
+    """
     if row.error is not None:
         return Draft(row, status="error", error=row.error)
     if row.answer is None or not row.answer.strip():
         return Draft(row, status="empty_answer")
     counts.unmeasured_language += unmeasured(row.answer)
-    question = row.question if row.question and _is_short(row.question, reader) else None
-    units = split_claims(row.answer, question, granularity)
+    units = split_claims(row.answer, row.question if row.question in short else None, granularity)
     draft = Draft(row, units, claims=[i for i, unit in enumerate(units) if unit.kind == CLAIM])
     if not units:
         draft.status = "empty_answer"
@@ -72,11 +76,11 @@ def draft_row(row: Row, granularity: str, reader, counts: Counts) -> Draft:
     return draft
 
 
-def _is_short(question: str, reader) -> bool:
-    """At most 64 tokens; far more characters can't be."""
-    if len(question) > QUESTION_TOKENS * 32:
-        return False
-    return len(reader.encoder.encode([question])[0]) <= QUESTION_TOKENS
+def short_questions(rows: Sequence[Row], reader) -> set[str]:
+    """The questions of at most 64 tokens; far more characters can't be so few."""
+    asked = {row.question for row in rows if row.question and len(row.question) <= QUESTION_TOKENS * 32}
+    ordered = sorted(asked)
+    return {text for text, ids in zip(ordered, reader.encoder.encode(ordered)) if len(ids) <= QUESTION_TOKENS}
 
 
 def read_texts(drafts: Sequence[Draft], reader, premises: Pool, hypotheses: Pool) -> None:
@@ -173,7 +177,9 @@ def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float)
 def _verdict(draft: Draft, unit: ClaimVerdict, decision: Decision) -> ClaimVerdict:
     number, window = draft.windows[decision.window]
     chunk = draft.row.chunks[number]
-    start, end = quote(chunk, window.start, window.end, window.pieces, unit.hypothesis or unit.text)
+    if decision.window not in draft.passages:
+        draft.passages[decision.window] = Passages(chunk, window.start, window.end, window.pieces)
+    start, end = draft.passages[decision.window].quote(unit.hypothesis or unit.text)
     p = [float(value) for value in decision.p]
     return replace(
         unit,

@@ -13,25 +13,38 @@ _WORD = re.compile(r"\w+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？؟।])|\n+")
 
 
-def quote(chunk: str, start: int, end: int, pieces: Sequence[tuple[int, int]], claim: str) -> tuple[int, int]:
-    """(start, end) in `chunk` of the best sentence of a window with its neighbours, at most 300 characters.
+class Passages:
+    """The sentences of one window, ready to be quoted for any number of claims."""
 
-    Args:
-        chunk: the whole context chunk.
-        start, end: the window in it.
-        pieces: spans of the window's sentences or values where known, else found by a simple rule.
-        claim: the text whose words are looked for.
+    def __init__(self, chunk: str, start: int, end: int, pieces: Sequence[tuple[int, int]]) -> None:
+        """
+        Args:
+            chunk: the whole context chunk.
+            start, end: the window in it.
+            pieces: spans of the window's sentences or values where known, else found by a simple rule.
+        """
+        self._chunk = chunk
+        self._spans = list(pieces) or _pieces(chunk, start, end) or [(start, min(end, start + LIMIT))]
+        self._words = [set(_WORD.findall(chunk[a:b].lower())) for a, b in self._spans]
+
+    def quote(self, claim: str) -> tuple[int, int]:
+        """(start, end) in the chunk of the sentence that bears most on `claim`, with its neighbours, at most 300 characters."""
+        chunk, spans = self._chunk, self._spans
+        wanted = {word for word in _WORD.findall(claim.lower()) if len(word) > 2 or word.isdigit()}
+        weights = _weights([words & wanted for words in self._words])
+        best = max(range(len(spans)), key=lambda i: (weights[i], -i))
+        if spans[best][1] - spans[best][0] > LIMIT:
+            return _trim(chunk, *_densest(chunk, *spans[best], wanted))
+        low, high = _grow(spans, best)
+        return _trim(chunk, spans[low][0], spans[high][1])
+
+
+def _grow(spans: Sequence[tuple[int, int]], best: int) -> tuple[int, int]:
+    """First and last of at most three neighbouring spans around `best` that fit a quotation.
+
+    The title of a structured chunk may stand far from the other values; it is no neighbour then.
     """
-    spans = list(pieces) or _pieces(chunk, start, end)
-    if not spans:
-        return _trim(chunk, start, min(end, start + LIMIT))
-    wanted = {word for word in _WORD.findall(claim.lower()) if len(word) > 2 or word.isdigit()}
-    weights = _weights([chunk[a:b] for a, b in spans], wanted)
-    best = max(range(len(spans)), key=lambda i: (weights[i], -i))
     low = high = best
-    if spans[best][1] - spans[best][0] > LIMIT:
-        return _trim(chunk, *_densest(chunk, *spans[best], wanted))
-    # Neighbours join while the quotation stays whole; the structured chunks' title, far away, is not a neighbour.
     grown = True
     while grown:
         grown = False
@@ -40,7 +53,7 @@ def quote(chunk: str, start: int, end: int, pieces: Sequence[tuple[int, int]], c
                 continue
             if 0 <= spans[new_high][1] - spans[new_low][0] <= LIMIT:
                 low, high, grown = new_low, new_high, True
-    return _trim(chunk, spans[low][0], spans[high][1])
+    return low, high
 
 
 def _pieces(chunk: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -54,11 +67,10 @@ def _pieces(chunk: str, start: int, end: int) -> list[tuple[int, int]]:
     return spans
 
 
-def _weights(texts: Sequence[str], wanted: set[str]) -> list[float]:
+def _weights(found: Sequence[set[str]]) -> list[float]:
     """How much of the claim's wording each sentence holds; a word that stands in many of them says little."""
-    found = [wanted.intersection(_WORD.findall(text.lower())) for text in texts]
     holders = Counter(word for words in found for word in words)
-    worth = {word: math.log1p(len(texts) / count) * (2.0 if word[0].isdigit() else 1.0) for word, count in holders.items()}
+    worth = {word: math.log1p(len(found) / count) * (2.0 if word[0].isdigit() else 1.0) for word, count in holders.items()}
     # fsum: the order of a set differs from process to process, and a sum of floats would with it.
     return [math.fsum(worth[word] for word in words) for words in found]
 

@@ -14,17 +14,18 @@ _OTHER = frozenset(
     " se le les des et est une dans pour qui sur au ce pas il di che non sono della nel een het van dat niet zijn o os"
     " as um uma não com do da em na är och att som av på det ja ei on se".split()
 ) - _ENGLISH
-_SHORT = 6
+_SHORT = 6  # words below which nothing is said
+_READ = 600  # characters that decide
 
 
 def unmeasured(text: str) -> bool:
     """True when the text is plainly not English: mostly another script, or another language's small words."""
-    letters = [char for char in text[:2000] if char.isalpha()]
-    if not letters:
-        return False
-    if sum(char < "\u0250" for char in letters) < 0.7 * len(letters):
-        return True
-    words = [word.lower() for word in _WORD.findall(text[:2000])]
+    text = text[:_READ]
+    if not text.isascii():
+        letters = [char for char in text if char.isalpha()]
+        if letters and sum(char < "\u0250" for char in letters) < 0.7 * len(letters):
+            return True
+    words = _WORD.findall(text.lower())
     if len(words) < _SHORT:
         return False
     english = sum(word in _ENGLISH for word in words)

@@ -79,6 +79,11 @@ def overlap(hypotheses: Sequence[np.ndarray], windows: Sequence[np.ndarray]) -> 
     has = np.zeros((len(hypotheses), len(vocabulary)), dtype=bool)
     row = np.repeat(np.arange(len(hypotheses)), [len(ids) for ids in hypotheses])
     has[row, where.reshape(-1)] = True
-    held = np.stack([np.isin(vocabulary, window) for window in windows])
+    held = np.zeros((len(windows), len(vocabulary)), dtype=bool)
+    size = int(vocabulary[-1]) + 1
+    for i, window in enumerate(windows):
+        present = np.zeros(size, dtype=bool)
+        present[window[window < size]] = True
+        held[i] = present[vocabulary]
     weight = np.log1p(len(windows) / np.maximum(1, held.sum(axis=0)))
     return (has * weight) @ held.T

@@ -10,7 +10,7 @@ from os import PathLike
 from nli_faith.calibrations import check_alone, load_calibration
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
-from nli_faith.drafts import decide, draft_row, finish, read_texts, window_size
+from nli_faith.drafts import decide, draft_row, finish, read_texts, short_questions, window_size
 from nli_faith.identity import model_hash
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
@@ -146,7 +146,8 @@ class Scorer:
         with self._lock:
             reader, counts = self.reader, Counts()
             premises, hypotheses = Pool(), Pool()
-            drafts = [draft_row(row, self.score_options.granularity, reader, counts) for row in rows]
+            short = short_questions(rows, reader)
+            drafts = [draft_row(row, self.score_options.granularity, short, counts) for row in rows]
             read_texts(drafts, reader, premises, hypotheses)
             ready = [draft for draft in drafts if draft.status == "scored"]
             sides = [(draft.hypotheses, draft.premises) for draft in ready]

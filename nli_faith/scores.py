@@ -78,23 +78,26 @@ def judge(p: np.ndarray, chunk: np.ndarray, rule: Rule, overlap: Callable[[], np
         likely = np.zeros_like(contradicts)
         np.put_along_axis(likely, order, True, axis=-1)
         contradicts &= likely
-    return [_decide(p[i], supports[i], contradicts[i], chunk, three) for i in range(len(p))]
-
-
-def _decide(p: np.ndarray, supports: np.ndarray, contradicts: np.ndarray, chunk: np.ndarray, three: bool) -> Decision:
-    entailed = p[:, ENTAILMENT]
-    best = int(entailed.argmax())  # argmax takes the first of equals: the lowest chunk, then window
-    support = float(entailed[best])
-    if supports.any():
-        deciding = int(np.where(supports, entailed, -1.0).argmax())
-        exhaustive = bool(p.any(axis=1).all())
-        known = three and exhaustive
-        conflict = bool(np.any(contradicts & ~np.isin(chunk, chunk[supports]))) if known else None
-        return Decision("supported", support, deciding, p[deciding], conflict, exhaustive)
-    if contradicts.any():
-        deciding = int(np.where(contradicts, p[:, CONTRADICTION], -1.0).argmax())
-        return Decision("contradicted", support, deciding, p[deciding], False)
-    return Decision("unsupported", support, best, p[best], False if three else None)
+    entailed = p[..., ENTAILMENT]
+    best = entailed.argmax(axis=1)  # argmax takes the first of equals: the lowest chunk, then window
+    supporting = np.where(supports, entailed, -1.0).argmax(axis=1)
+    contradicting = np.where(contradicts, p[..., -1], -1.0).argmax(axis=1)
+    supported, contradicted = supports.any(axis=1).tolist(), contradicts.any(axis=1).tolist()
+    support = entailed.max(axis=1).tolist()
+    exhaustive = p.any(axis=2).all(axis=1).tolist()
+    decisions = []
+    for i in range(len(p)):
+        conflict: bool | None = False
+        if supported[i]:
+            verdict, window = "supported", int(supporting[i])
+            conflict = contradicted[i] and bool(np.any(contradicts[i] & ~np.isin(chunk, chunk[supports[i]])))
+        elif contradicted[i]:
+            verdict, window = "contradicted", int(contradicting[i])
+        else:
+            verdict, window = "unsupported", int(best[i])
+        known = three and exhaustive[i]
+        decisions.append(Decision(verdict, support[i], window, p[i, window], conflict if known else None, exhaustive[i]))
+    return decisions
 
 
 def join_parts(parts: Sequence[Decision]) -> Decision:

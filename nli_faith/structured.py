@@ -72,8 +72,13 @@ def _name(key: str) -> str:
 
 
 def _string(raw: str) -> str:
+    if raw[0] == '"':
+        try:
+            return json.loads(raw, strict=False)
+        except ValueError:
+            pass  # Python writes double quotes too, around a text with a single one, and knows more escapes
     try:
-        return json.loads(raw, strict=False) if raw[0] == '"' else ast.literal_eval(raw.replace("\n", "\\n"))
+        return ast.literal_eval(raw.replace("\n", "\\n"))
     except (ValueError, SyntaxError):
         return raw[1:-1]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ class Encoder:
     Attributes:
         prefix: ids before the premise; middle: between premise and hypothesis; suffix: behind it. int32 each.
         unknown: id of the unknown piece.
-        size: number of ids.
+        size: one more than the highest id.
     """
 
     def __init__(self, tokenizer: Tokenizer, join: str = "pair") -> None:
@@ -40,7 +41,7 @@ class Encoder:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
-        self.size = tokenizer.get_vocab_size()
+        self.size = 1 + max(tokenizer.get_vocab().values())
         self.prefix, self.middle, self.suffix = self._template()
         self.middle = {"pair": self.middle, "separator": self.middle[:1], "text": self.middle[:0]}[join]
         added = tokenizer.get_added_tokens_decoder()
@@ -51,7 +52,8 @@ class Encoder:
             raise ModelError("The tokenizer has no [UNK] or <unk> piece to stand for special tokens inside a text.")
         self.unknown = unknown[0]
         # A byte-level vocabulary always finds pieces of its own; in the others the piece "[SEP]" is an ordinary entry.
-        self._special = np.array(sorted(special - {self.unknown}), dtype=np.int32)
+        self._is_special = np.zeros(self.size, dtype=bool)
+        self._is_special[sorted(special - {self.unknown})] = True
 
     @classmethod
     def from_file(cls, path: str | Path, join: str = "pair") -> Encoder:
@@ -86,6 +88,22 @@ class Encoder:
         """Special tokens of a pair."""
         return len(self.prefix) + len(self.middle) + len(self.suffix)
 
+    @cached_property
+    def joins(self) -> bool:
+        """Texts that stand apart by white space are encoded as each of them alone, one behind the other.
+
+        True for DeBERTa-v3, whose pieces begin with the space before a word, whether there is one or not; false for
+        byte-level vocabularies, which tell the first word of a text from the others.
+        """
+        texts = ("One two.", "Three, four!", "(5) six", "\u201cSeven\u201d eight", "nine\u2026", "\u00bd ten", "\u4e00\u4e8c\u3002")
+        alone = [ids.tolist() for ids in self.encode(texts)]
+        return all(
+            self.encode([left + gap + right])[0].tolist() == alone[i] + alone[j]
+            for gap in (" ", "\n", "\r\n", "\u00a0", "\t ")
+            for i, left in enumerate(texts)
+            for j, right in enumerate(texts)
+        )
+
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         """int32 ids of each text, no special tokens among them: a literal "[SEP]" inside a text becomes [UNK].
 
@@ -95,7 +113,7 @@ class Encoder:
         encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         arrays = [np.array(encoding.ids, dtype=np.int32) for encoding in encodings]
         for ids in arrays:
-            hit = np.isin(ids, self._special)
+            hit = self._is_special[ids]
             if hit.any():
                 ids[hit] = self.unknown
         return arrays

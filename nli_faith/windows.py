@@ -17,6 +17,7 @@ from nli_faith.tokens import Encoder
 
 CLAIM_TOKENS = 128
 OVERLAP_TOKENS = 64
+LETTERS_A_TOKEN = 8
 _TITLES = ("name", "title", "business name", "id")
 
 
@@ -38,6 +39,12 @@ class Window:
     ids: np.ndarray = field(compare=False)
 
 
+# (text, start, end, pieces, ids or None where they are still to be made)
+_Draft = tuple[str, int, int, tuple[tuple[int, int], ...], np.ndarray | None]
+# (start, end, tokens, ids or None)
+_Sentence = tuple[int, int, int, np.ndarray | None]
+
+
 def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple[Window, ...]]:
     """Windows of each chunk, in order; no window for a chunk without a visible character.
 
@@ -45,27 +52,25 @@ def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple
         chunks: texts, ideally distinct.
         size: tokens of a window, at least 1.
     """
-    drafts: list[list[tuple[str, int, int, tuple[tuple[int, int], ...]]]] = []
-    whole = encoder.encode(list(chunks))
-    prose: list[int] = []
-    for index, (chunk, ids) in enumerate(zip(chunks, whole)):
-        leaves = read_leaves(chunk)
-        if leaves is not None:
-            drafts.append(_pack_leaves(leaves, size, encoder))
-        elif len(ids) <= size:
-            drafts.append([(chunk, 0, len(chunk), ())] if chunk.strip() else [])
-        else:
-            drafts.append([])
-            prose.append(index)
-    for index, spans in zip(prose, _sentences([chunks[i] for i in prose], size, encoder)):
-        drafts[index] = _pack_sentences(chunks[index], spans, size)
-    fresh = [draft[0] for chunk, drafted in zip(chunks, drafts) for draft in drafted if draft[0] is not chunk]
-    encoded = iter(encoder.encode(fresh))
-    out = []
-    for chunk, ids, drafted in zip(chunks, whole, drafts):
-        made = (Window(*draft, ids if draft[0] is chunk else next(encoded)) for draft in drafted)
-        out.append(tuple(part for window in made for part in _within(window, size)))
-    return out
+    leaves = [read_leaves(chunk) for chunk in chunks]
+    # So many characters are surely more tokens than fit: such a chunk is encoded sentence by sentence only.
+    brief = [i for i, chunk in enumerate(chunks) if leaves[i] is None and len(chunk) <= LETTERS_A_TOKEN * size]
+    whole = dict(zip(brief, encoder.encode([chunks[i] for i in brief])))
+    fits = {i for i in brief if len(whole[i]) <= size}
+    prose = [i for i in range(len(chunks)) if leaves[i] is None and i not in fits]
+    drafts: list[list[_Draft]] = [[] for _ in chunks]
+    for i, chunk in enumerate(chunks):
+        if leaves[i] is not None:
+            drafts[i] = [(*draft, None) for draft in _pack_leaves(leaves[i], size, encoder)]
+        elif i in fits and chunk.strip():
+            drafts[i] = [(chunk, 0, len(chunk), (), whole[i])]
+    for i, spans in zip(prose, _sentences([chunks[i] for i in prose], size, encoder)):
+        drafts[i] = _pack_sentences(chunks[i], spans, size, encoder.joins)
+    fresh = iter(encoder.encode([draft[0] for drafted in drafts for draft in drafted if draft[-1] is None]))
+    return [
+        tuple(part for *draft, ids in drafted for part in _within(Window(*draft, next(fresh) if ids is None else ids), size))
+        for drafted in drafts
+    ]
 
 
 def _within(window: Window, size: int) -> list[Window]:
@@ -76,19 +81,19 @@ def _within(window: Window, size: int) -> list[Window]:
     return [Window(window.text, window.start, window.end, window.pieces, window.ids[at : at + size]) for at in cuts]
 
 
-def _sentences(chunks: Sequence[str], size: int, encoder: Encoder) -> list[list[tuple[int, int, int]]]:
-    """(start, end, tokens) of each chunk's sentences; one that is longer than a window is cut between words."""
+def _sentences(chunks: Sequence[str], size: int, encoder: Encoder) -> list[list[_Sentence]]:
+    """Each chunk's sentences; one that is longer than a window is cut between words."""
     spans = [split_sentences(chunk) for chunk in chunks]
-    counts = iter(encoder.encode([chunk[a:b] for chunk, own in zip(chunks, spans) for a, b in own]))
+    encoded = iter(encoder.encode([chunk[a:b] for chunk, own in zip(chunks, spans) for a, b in own]))
     out = []
     for chunk, own in zip(chunks, spans):
-        counted: list[tuple[int, int, int]] = []
+        counted: list[_Sentence] = []
         for start, end in own:
-            tokens = len(next(counts))
-            if tokens <= size:
-                counted.append((start, end, tokens))
+            ids = next(encoded)
+            if len(ids) <= size:
+                counted.append((start, end, len(ids), ids))
             else:
-                counted.extend(_cut_long(chunk, start, end, size, encoder))
+                counted.extend((*piece, None) for piece in _cut_long(chunk, start, end, size, encoder))
         out.append(counted)
     return out
 
@@ -113,9 +118,9 @@ def _cut_long(chunk: str, start: int, end: int, size: int, encoder: Encoder) -> 
     return pieces
 
 
-def _pack_sentences(chunk: str, spans: Sequence[tuple[int, int, int]], size: int) -> list[tuple]:
+def _pack_sentences(chunk: str, spans: Sequence[_Sentence], size: int, joins: bool) -> list[_Draft]:
     """Greedy windows over sentences; the last sentence of one, when short, is the first of the next."""
-    out = []
+    out: list[_Draft] = []
     first = 0
     while first < len(spans):
         last, used = first + 1, spans[first][2]
@@ -123,13 +128,21 @@ def _pack_sentences(chunk: str, spans: Sequence[tuple[int, int, int]], size: int
             used += spans[last][2]
             last += 1
         start, end = spans[first][0], spans[last - 1][1]
-        out.append((chunk[start:end], start, end, tuple((a, b) for a, b, _ in spans[first:last])))
+        pieces = tuple((a, b) for a, b, *_ in spans[first:last])
+        out.append((chunk[start:end], start, end, pieces, _joined(chunk, spans[first:last]) if joins else None))
         if last == len(spans):
             break
         shared = spans[last - 1][2]
         overlaps = last - 1 > first and shared <= OVERLAP_TOKENS and shared + spans[last][2] <= size
         first = last - 1 if overlaps else last
     return out
+
+
+def _joined(chunk: str, spans: Sequence[_Sentence]) -> np.ndarray | None:
+    """Ids of the whole stretch out of those of its sentences; None where they do not stand apart by white space."""
+    ids = [sentence[3] for sentence in spans]
+    apart = all(chunk[left[1] : right[0]].isspace() for left, right in zip(spans, spans[1:]))
+    return np.concatenate(ids) if apart and all(part is not None for part in ids) else None
 
 
 def _pack_leaves(leaves: Sequence[Leaf], size: int, encoder: Encoder) -> list[tuple]:
@@ -168,7 +181,7 @@ def _split_leaf(leaf: Leaf, room: int, encoder: Encoder) -> list[Leaf]:
     path = len(encoder.encode([Leaf(leaf.path, "", 0, 0).text])[0])
     size = max(8, room // 2 - path)
     (spans,) = _sentences([leaf.value], size, encoder)
-    texts = [text for text, *_ in _pack_sentences(leaf.value, spans, size)]
+    texts = [text for text, *_ in _pack_sentences(leaf.value, spans, size, joins=False)]
     return [Leaf(leaf.path, text, leaf.start, leaf.end) for text in texts] or [leaf]
 
 

@@ -6,7 +6,11 @@ import os
 
 import pytest
 import tiny_models
+from hypothesis import settings
 
+# The same examples at every run: a suite that fails now and then is read as noise. New ones come with --hypothesis-seed.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client
 
 

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nli_faith.evidence import LIMIT, quote
+from nli_faith.evidence import LIMIT, Passages
+
+
+def quote(chunk, start, end, pieces, claim):
+    return Passages(chunk, start, end, pieces).quote(claim)
+
 
 CHUNK = (
     "The harbour was built in 1907. It has two piers. A ferry leaves every hour. "
