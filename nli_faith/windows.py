@@ -17,7 +17,7 @@ from nli_faith.tokens import Encoder
 
 CLAIM_TOKENS = 128
 OVERLAP_TOKENS = 64
-LETTERS_A_TOKEN = 8
+LETTERS_A_TOKEN = 5
 _TITLES = ("name", "title", "business name", "id")
 
 
@@ -53,7 +53,8 @@ def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple
         size: tokens of a window, at least 1.
     """
     leaves = [read_leaves(chunk) for chunk in chunks]
-    # So many characters are surely more tokens than fit: such a chunk is encoded sentence by sentence only.
+    # So many characters are hardly ever as few tokens: such a chunk is encoded sentence by sentence only, and has the same
+    # single window when it fits after all.
     brief = [i for i, chunk in enumerate(chunks) if leaves[i] is None and len(chunk) <= LETTERS_A_TOKEN * size]
     whole = dict(zip(brief, encoder.encode([chunks[i] for i in brief])))
     fits = {i for i in brief if len(whole[i]) <= size}
