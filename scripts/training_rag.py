@@ -139,10 +139,10 @@ def _sentences(record: dict, dataset: str, size: int, encoder: Encoder) -> list[
     ]  # fmt: skip
 
 
-def _document_pairs(data: Path, size: int, encoder: Encoder) -> list[tuple[Pair, list[Window], np.ndarray]]:
+def _document_pairs(pairs: list[Pair], size: int, encoder: Encoder) -> list[tuple[Pair, list[Window], np.ndarray]]:
     """Pairs of the NLI sets whose premise is a document too long for the first stage, with ordered windows."""
     out = []
-    for pair in load_nli(data):
+    for pair in pairs:
         if len(pair.premise) < 1200:
             continue
         (windows,) = cut_chunks([pair.premise], size, encoder)
@@ -182,13 +182,14 @@ def rag_examples(data: Path, encoder: Encoder, max_length: int, mix: Mix = Mix()
             other = train[rng.integers(len(train))]
             if other.group != sentence.group:
                 texts.append((other.windows[rng.integers(len(other.windows))], sentence.text, 1, "rag_stranger"))
-    for pair, windows, order in _document_pairs(data, WINDOW_SIZES[0], encoder):
+    pairs = load_nli(data)
+    for pair, windows, order in _document_pairs(pairs, WINDOW_SIZES[0], encoder):
         if fraction(pair.group, "held-back") < 0.03:
             continue
         chosen = order[:1] if pair.label == 0 else order[:2]
         texts += [(windows[i], pair.hypothesis, pair.label, pair.dataset) for i in chosen]
     examples = _tokenise(texts, encoder, max_length)
-    nli_train, nli_held = split_held_back(load_nli(data), HELD_BACK, 0.03)
+    nli_train, nli_held = split_held_back(pairs, HELD_BACK, 0.03)
     short = [p for p in nli_train if fraction(p.hypothesis + p.premise, "mix") < mix.nli_share * (2 if p.dataset == "mnli_dev" else 1)]
     examples += tokenise(short, encoder, max_length)
     dev = _tokenise([(s.windows[s.order[0]], s.text, NOT_ENTAILMENT if s.bad else 0, s.dataset + ("_bad" if s.bad else "_good"))

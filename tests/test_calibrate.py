@@ -7,9 +7,9 @@ import os
 
 import numpy as np
 import pytest
+from cli_fixtures import folder, run  # noqa: F401
 from prefilter_stubs import GivenScorer, given_rows, noisy, scored_file
 
-from nli_faith import cli
 from nli_faith.calibrate import calibrate, measure
 from nli_faith.calibrations import load_calibration
 from nli_faith.cuts import Aim, best_threshold, between
@@ -18,24 +18,6 @@ from nli_faith.labels import LabelReader
 from nli_faith.proportions import f1, mean_of_two, wilson
 
 BALANCED = Aim("balanced")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*words: object):
-        status = cli.main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
 
 
 def labelled(path, n: int = 200, seed: int = 0, **options):

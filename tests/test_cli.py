@@ -15,6 +15,7 @@ from pathlib import Path
 import fsspec
 import pyarrow.parquet as pq
 import pytest
+from cli_fixtures import folder, run  # noqa: F401
 from file_stubs import read_rows, sample_rows, write_rows
 
 from nli_faith import __version__, cli
@@ -30,27 +31,6 @@ SUMMARY = (
     " pairs_per_second, model, device, dtype, attention"
 ).split(", ")
 SUMMARY_EXTRAS = ["model_hash", "window", "granularity", "fp32_retries", "out_of_memory", "unmeasured_language"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test runs in a folder of its own, without waiting for disks."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process: (status, stdout, stderr)."""
-
-    def run(*words: object):
-        status = cli.main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
 
 
 @pytest.fixture

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
+
 
 import pytest
+from cli_fixtures import folder, run  # noqa: F401
 from file_stubs import read_rows, write_rows
 from prefilter_stubs import given_rows, noisy, scored_file
 
-from nli_faith import cli
 
 STATES = ("no_claims", "no_context", "empty_answer", "error")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*words: object):
-        status = cli.main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
 
 
 def routed(run, folder, ending: str = ".jsonl", n: int = 60) -> list[dict]:

@@ -7,10 +7,10 @@ import os
 
 import numpy as np
 import pytest
+from cli_fixtures import folder, run  # noqa: F401
 from file_stubs import read_rows
 from prefilter_stubs import GivenScorer, given_rows, noisy, scored_file
 
-from nli_faith import cli
 from nli_faith.calibrate import calibrate
 from nli_faith.cuts import Aim
 from nli_faith.outputs import SCORE_NAMES
@@ -19,24 +19,6 @@ from nli_faith.triage import by_budget, by_miss, expected, threshold_of, uncerta
 
 ENDINGS = [".jsonl", ".csv", ".parquet", ".jsonl.gz", ".json"]
 STATES = ("no_claims", "no_context", "empty_answer", "error")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*words: object):
-        status = cli.main([str(word) for word in words])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
 
 
 def mixed(n: int = 60) -> list[dict]:
