@@ -19,6 +19,7 @@ _SCALAR = re.compile(r"-?(?:\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|Infinity)|true|f
 _WORDS = {"true": "yes", "True": "yes", "false": "no", "False": "no", "null": "not given", "None": "not given",
           "NaN": "not given", "nan": "not given"}  # fmt: skip
 _RECORDS = re.compile(r"\{|\[\s*\{")
+_HOURS = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s*[-\u2013]\s*([01]?\d|2[0-4]):([0-5]?\d))?")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|_+")
 
 
@@ -28,7 +29,8 @@ class Leaf:
 
     Attributes:
         path: keys from the root, as a person would write them; list positions of records are counted from 1.
-        value: what stands there, as text; yes, no and "not given" for true, false and null.
+        value: what stands there, as text; yes, no and "not given" for true, false and null; "9:0-17:0" as
+            "9:00-17:00 (9 AM to 5 PM)", for an answer says it in either way.
         start, end: code points of the value in the chunk, with its key where it has one.
     """
 
@@ -83,6 +85,23 @@ def _string(raw: str) -> str:
         return raw[1:-1]
 
 
+def _clock(value: str) -> str:
+    """A time of day or two, with its minutes in full and as a twelve-hour clock says it; any other value as it is."""
+    match = _HOURS.fullmatch(value)
+    if not match:
+        return value
+    times = [(int(h), int(m)) for h, m in (match.group(1, 2), match.group(3, 4)) if h is not None]
+    full = "-".join(f"{h}:{m:02}" for h, m in times)
+    if len(set(times)) < len(times):
+        return full  # "0:0-0:0": open all day or closed all day, the record does not say
+    return f"{full} ({' to '.join(_twelve(h, m) for h, m in times)})"
+
+
+def _twelve(hour: int, minute: int) -> str:
+    minutes = f":{minute:02}" if minute else ""
+    return f"{hour % 12 or 12}{minutes} {'AM' if hour % 24 < 12 else 'PM'}"
+
+
 def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], leaves: list[Leaf], depth: int) -> int:
     """Parse the value at `at`, append its leaves, return the place behind it."""
     if depth > _DEPTH or at >= len(text):
@@ -93,7 +112,7 @@ def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], lea
         return _elements(text, at + 1, key_start, path, leaves, depth)
     match = _STRING.match(text, at)
     if match:
-        value = _string(match[0])
+        value = _clock(_string(match[0]))
     else:
         match = _SCALAR.match(text, at)
         if not match:

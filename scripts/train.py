@@ -177,7 +177,7 @@ def dev_report(model: DebertaClassifier, encoder: Encoder, dev: list[Example], d
 def save(model: DebertaClassifier, start: Path, out: Path) -> None:
     """A plain checkpoint folder: float32 weights, and the config and tokenizer of `start`."""
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "tokenizer.json", "source.json"):
+    for name in ("config.json", "tokenizer.json"):
         shutil.copyfile(start / name, out / name)
     save_file({k: v.detach().float().cpu().contiguous() for k, v in model.state_dict().items()}, out / "model.safetensors")
 
@@ -277,7 +277,11 @@ def main() -> None:
     if args.stage == "nli":
         from training_nli import nli_examples as build
     else:
-        from training_rag import rag_examples as build
+        from functools import partial
+
+        from training_rag import rag_examples
+
+        build = partial(rag_examples, model=load(args.start))
     examples, dev = build(args.data, encoder, config.max_length)
     print(f"{len(examples)} examples, {len(dev)} held back", flush=True)
     train(examples, dev, config, args.start, args.out, encoder)

@@ -33,13 +33,31 @@ def test_a_record_is_read_with_its_keys_before_every_value(write):
         "name: Blue Door",
         "address / street: 4 Mill Lane",
         "address / postal code: 93101",
-        "hours / Monday: 9:0-17:0",
+        "hours / Monday: 9:00-17:00 (9 AM to 5 PM)",
         "hours / Sunday: not given",
         "wifi: yes",
         "outdoor Seating: no",
         "stars: 4.5",
         "tags: cafe, bakery",
     ]
+
+
+@pytest.mark.parametrize(
+    ("raw", "read"),
+    [
+        ("8:0-22:0", "8:00-22:00 (8 AM to 10 PM)"),
+        ("11:30-0:0", "11:30-0:00 (11:30 AM to 12 AM)"),
+        ("12:05 - 24:00", "12:05-24:00 (12:05 PM to 12 AM)"),
+        ("7:5", "7:05 (7:05 AM)"),
+        ("0:0-0:0", "0:00-0:00"),
+        ("25:00", "25:00"),
+        ("9:75", "9:75"),
+        ("10:30:15", "10:30:15"),
+        ("at 9:0", "at 9:0"),
+    ],
+)
+def test_times_of_day_are_written_out(raw, read):
+    assert texts(json.dumps({"a": raw})) == [f"a: {read}"]
 
 
 @pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])

@@ -167,9 +167,9 @@ def test_every_window_of_a_record_says_of_what(encoder, write, size):
 
 
 def test_the_values_of_a_record_are_all_read(encoder):
-    (windows,) = cut_chunks([json.dumps(RECORD)], 100, encoder)
+    (windows,) = cut_chunks([json.dumps(RECORD)], 160, encoder)
     read = " ".join(window.text for window in windows)
-    assert "hours / Monday: 7:30-15:0; Tuesday: 8:30-16:0" in read
+    assert "hours / Monday: 7:30-15:00 (7:30 AM to 3 PM); Tuesday: 8:30-16:00 (8:30 AM to 4 PM)" in read
     assert "Parking / garage: no; street: yes; valet: not given" in read
     for review in RECORD["reviews"]:
         for sentence in review["text"].replace("!", ".").replace("?", ".").split(". "):
