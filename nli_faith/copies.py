@@ -12,7 +12,7 @@ import pyarrow as pa
 from nli_faith.errors import InputError
 from nli_faith.formats import LineFormat, ParquetFormat, csv_line
 from nli_faith.json_text import to_json
-from nli_faith.outputs import SCORE_FIELDS, text_cell
+from nli_faith.outputs import ADDED_FIELDS, SCORE_FIELDS, score_fields, text_cell
 from nli_faith.readers import JsonReader, Reader
 from nli_faith.records import Records
 from nli_faith.shards import make_folder, put
@@ -79,7 +79,7 @@ class _Writer:
             kept = [field for field in schema if field.name not in self._names]
             if isinstance(reader, JsonReader):
                 # What we wrote has known types, which the rows at hand may not show (a score that is never null ...).
-                kept = [_KNOWN.get(field.name, field) for field in kept]
+                kept = [_known(field) for field in kept]
             self._schema = pa.schema(kept, schema.metadata)
             self.format = ParquetFormat(pa.schema([*kept, *fields], {**(schema.metadata or {}), **metadata}))
         elif ending.startswith(".csv"):
@@ -104,3 +104,11 @@ class _Writer:
             before = records.objects(self._names)
             new = (to_json(dict(zip(self._names, row, strict=True)))[1:-1] for row in rows)
             self.format.write(path, (f"{{{row}, {more}}}" if row else f"{{{more}}}" for row, more in zip(before, new)))
+
+
+def _known(field: pa.Field) -> pa.Field:
+    """The field with the type that we write, where it is one of ours; of the claims with what an option added."""
+    if field.name != "claims" or not pa.types.is_list(field.type) or not pa.types.is_struct(field.type.value_type):
+        return _KNOWN.get(field.name, field)
+    names = {inner.name for inner in field.type.value_type}
+    return score_fields([name for name in ADDED_FIELDS if name in names])[-1]

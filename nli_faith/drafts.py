@@ -171,6 +171,7 @@ def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float)
         min_support=lowest,
         claims=tuple(verdicts),
         id=draft.row.id,
+        added=options.claim_fields,
     )
 
 

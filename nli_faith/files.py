@@ -22,7 +22,7 @@ from nli_faith.shards import Parts, make_folder, open_parts, put, read_manifest
 from nli_faith.sources import Source
 from nli_faith.summary import Statistics, make_summary, total
 from nli_faith.targets import Target
-from nli_faith.types import Row, WindowResult
+from nli_faith.types import Row, WindowResult, added_claim_fields
 from nli_faith.writers import ClaimWriter, ScoreWriter
 
 _ERRORS_LOGGED = 3
@@ -91,9 +91,10 @@ def score_file(
         make_folder(claims.path.parent)
     with open_parts(target.parts, manifest, anew=options.overwrite) as parts:
         metadata = json.dumps(_metadata(manifest), ensure_ascii=False, sort_keys=True)
-        writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata)}
+        added = added_claim_fields(identity.get("options") or {})
+        writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata, added)}
         if claims is not None:
-            writers["claims"] = ClaimWriter(claims.ending, reader.reader, reader.columns, metadata)
+            writers["claims"] = ClaimWriter(claims.ending, reader.reader, reader.columns, metadata, added)
         run = _Run(scorer, reader, parts, writers, options.by, log, progress, strict)
         statistics = run.score_all()
         summary = make_summary(statistics, identity, options.by)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from nli_faith.cells import make_row
 from nli_faith.columns import check_contexts, find_columns
@@ -59,7 +58,7 @@ def score_frame(scorer, frame):
 
 def _cells(scores: Sequence[AnswerScore], name: str) -> list:
     if name == "claims":
-        return [[asdict(claim) for claim in score.claims] for score in scores]
+        return [score.to_dict()["claims"] for score in scores]
     return [getattr(score, name) for score in scores]
 
 

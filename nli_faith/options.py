@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from nli_faith.errors import UsageError
+from nli_faith.types import added_claim_fields
 
 DEFAULT_MODEL = "nli-faith-xsmall"
 GRANULARITIES = ("sentence", "answer")
@@ -47,6 +48,7 @@ class ScoreOptions:
         early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound.
         calibration: a file of `nli-faith calibrate`, whose threshold replaces argmax (one of claims) or the model's answer
             threshold (one of answers).
+        joined_evidence: chunks, at least 2, that an unsupported claim is read against once more as one text; None for none.
     """
 
     granularity: str = "sentence"
@@ -54,6 +56,7 @@ class ScoreOptions:
     no_claims: float | None = 1.0
     early_exit: bool = False
     calibration: str | None = None
+    joined_evidence: int | None = None
 
     def __post_init__(self) -> None:
         if self.granularity not in GRANULARITIES:
@@ -62,6 +65,13 @@ class ScoreOptions:
             raise UsageError(f"threshold {self.threshold} is not above 0 and at most 1.")
         if self.no_claims not in (0.0, 1.0, None):
             raise UsageError(f"no_claims {self.no_claims!r} is not 1, 0 or null.")
+        if self.joined_evidence is not None and self.joined_evidence < 2:
+            raise UsageError(f"joined_evidence {self.joined_evidence} joins nothing; give a whole number of at least 2.")
+
+    @property
+    def claim_fields(self) -> tuple[str, ...]:
+        """Fields that these options add to the claims of the output, in order."""
+        return added_claim_fields(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ CLAIM_FIELDS = (
     pa.field("conflict", _TRUTH), pa.field("chunk", _COUNT), pa.field("evidence", _TEXT),
     pa.field("evidence_start", _COUNT), pa.field("evidence_end", _COUNT), pa.field("exhaustive", _TRUTH),
 )  # fmt: skip
+# Fields that stand behind those of `CLAIM_FIELDS` when an option asks for them; see `types.added_claim_fields`.
+ADDED_FIELDS = {"joined": pa.field("joined", pa.list_(_COUNT))}
 SCORE_FIELDS = (
     pa.field("faithfulness", _NUMBER), pa.field("faithful", _TRUTH), pa.field("status", _TEXT),
     pa.field("error", _TEXT), pa.field("n_units", _COUNT), pa.field("n_claims", _COUNT),
@@ -30,47 +32,64 @@ CLAIM_NAMES = tuple(field.name for field in CLAIM_FIELDS)
 CLAIM_FILE_NAMES = ("row", "id", "unit", *CLAIM_NAMES)
 
 _score_values = attrgetter(*SCORE_NAMES[:-1])
-_claim_values = attrgetter(*CLAIM_NAMES)
 
 
-def score_columns(scores: Sequence[AnswerScore]) -> list[pa.Array]:
-    """One array per field of `SCORE_FIELDS`, of exactly its type whatever is null."""
+def claim_fields(added: Sequence[str] = ()) -> tuple[pa.Field, ...]:
+    """Fields of a claim; `added` names those of `ADDED_FIELDS` that an option asks for."""
+    return (*CLAIM_FIELDS, *(ADDED_FIELDS[name] for name in added))
+
+
+def score_fields(added: Sequence[str] = ()) -> tuple[pa.Field, ...]:
+    """The columns of an output, with the type of `claims` that `claim_fields` gives."""
+    return (*SCORE_FIELDS[:-1], pa.field("claims", pa.list_(pa.struct(claim_fields(added)))))
+
+
+def claim_file_names(added: Sequence[str] = ()) -> tuple[str, ...]:
+    """The columns of a file with one row a claim."""
+    return (*CLAIM_FILE_NAMES, *added)
+
+
+def score_columns(scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[pa.Array]:
+    """One array per field of `score_fields(added)`, of exactly its type whatever is null."""
     columns = _arrays([_score_values(score) for score in scores], SCORE_FIELDS[:-1])
     claims = [claim for score in scores for claim in score.claims]
     ends = [0]
     for score in scores:
         ends.append(ends[-1] + len(score.claims))
-    structs = pa.StructArray.from_arrays(_claim_arrays(claims), fields=list(CLAIM_FIELDS))
+    structs = pa.StructArray.from_arrays(_claim_arrays(claims, added), fields=list(claim_fields(added)))
     # from_arrays would name the item field after its own default; the type of the schema is the contract.
     lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs)
-    return [*columns, lists.cast(SCORE_FIELDS[-1].type)]
+    return [*columns, lists.cast(score_fields(added)[-1].type)]
 
 
-def score_objects(scores: Sequence[AnswerScore]) -> list[str]:
+def score_objects(scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[str]:
     """Each score as the inside of a JSON object, without braces, in the order of `SCORE_FIELDS`."""
     texts = []
     for score in scores:
         fields = dict(zip(SCORE_NAMES, _score_values(score), strict=False))
-        fields["claims"] = _claim_dicts(score)
+        fields["claims"] = _claim_dicts(score, added)
         texts.append(to_json(fields)[1:-1])
     return texts
 
 
-def score_cells(scores: Sequence[AnswerScore]) -> list[list[str]]:
+def score_cells(scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[list[str]]:
     """Each score as CSV cells in the order of `SCORE_FIELDS`; null is empty, claims are JSON text."""
-    return [[*map(text_cell, _score_values(score)), to_json(_claim_dicts(score))] for score in scores]
+    return [[*map(text_cell, _score_values(score)), to_json(_claim_dicts(score, added))] for score in scores]
 
 
-def claim_rows(rows: Sequence[Row], scores: Sequence[AnswerScore]) -> list[tuple]:
-    """One tuple a unit, in the order of `CLAIM_FILE_NAMES`; `row` is the position in the input."""
+def claim_rows(rows: Sequence[Row], scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[tuple]:
+    """One tuple a unit, in the order of `claim_file_names(added)`; `row` is the position in the input."""
+    values = attrgetter(*CLAIM_NAMES, *added)
     return [
-        (row.position, row.id, unit, *_claim_values(claim))
+        (row.position, row.id, unit, *values(claim))
         for row, score in zip(rows, scores, strict=True)
         for unit, claim in enumerate(score.claims)
     ]
 
 
-def claim_table(rows: Sequence[Row], scores: Sequence[AnswerScore], ids: pa.Array | None) -> pa.Table:
+def claim_table(
+    rows: Sequence[Row], scores: Sequence[AnswerScore], ids: pa.Array | None, added: Sequence[str] = ()
+) -> pa.Table:
     """`claim_rows` as a table.
 
     Args:
@@ -84,31 +103,35 @@ def claim_table(rows: Sequence[Row], scores: Sequence[AnswerScore], ids: pa.Arra
         pa.array([rows[at].position for at in owner], pa.int64()),
         ids.take(pa.array(owner, pa.int64())),
         pa.array([unit for count in counts for unit in range(count)], _COUNT),
-        *_claim_arrays([claim for score in scores for claim in score.claims]),
+        *_claim_arrays([claim for score in scores for claim in score.claims], added),
     ]
-    return pa.table(columns, schema=claim_schema(ids.type))
+    return pa.table(columns, schema=claim_schema(ids.type, added))
 
 
-def claim_schema(id_type: pa.DataType) -> pa.Schema:
-    return pa.schema([("row", pa.int64()), ("id", id_type), ("unit", _COUNT), *CLAIM_FIELDS])
+def claim_schema(id_type: pa.DataType, added: Sequence[str] = ()) -> pa.Schema:
+    return pa.schema([("row", pa.int64()), ("id", id_type), ("unit", _COUNT), *claim_fields(added)])
 
 
-def claim_objects(rows: Sequence[Row], scores: Sequence[AnswerScore]) -> list[str]:
+def claim_objects(rows: Sequence[Row], scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[str]:
     """Each unit as the inside of a JSON object, without braces."""
-    return [to_json(dict(zip(CLAIM_FILE_NAMES, row, strict=True)))[1:-1] for row in claim_rows(rows, scores)]
+    names = claim_file_names(added)
+    return [to_json(dict(zip(names, row, strict=True)))[1:-1] for row in claim_rows(rows, scores, added)]
 
 
-def claim_cells(rows: Sequence[Row], scores: Sequence[AnswerScore]) -> list[list[str]]:
+def claim_cells(rows: Sequence[Row], scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[list[str]]:
     """Each unit as CSV cells."""
-    return [list(map(text_cell, row)) for row in claim_rows(rows, scores)]
+    return [list(map(text_cell, row)) for row in claim_rows(rows, scores, added)]
 
 
-def _claim_dicts(score: AnswerScore) -> list[dict]:
-    return [dict(zip(CLAIM_NAMES, _claim_values(claim), strict=True)) for claim in score.claims]
+def _claim_dicts(score: AnswerScore, added: Sequence[str]) -> list[dict]:
+    names = (*CLAIM_NAMES, *added)
+    values = attrgetter(*names)
+    return [dict(zip(names, values(claim), strict=True)) for claim in score.claims]
 
 
-def _claim_arrays(claims: Sequence[ClaimVerdict]) -> list[pa.Array]:
-    return _arrays([_claim_values(claim) for claim in claims], CLAIM_FIELDS)
+def _claim_arrays(claims: Sequence[ClaimVerdict], added: Sequence[str]) -> list[pa.Array]:
+    values = attrgetter(*CLAIM_NAMES, *added)
+    return _arrays([values(claim) for claim in claims], claim_fields(added))
 
 
 def _arrays(rows: Sequence[tuple], fields: Sequence[pa.Field]) -> list[pa.Array]:

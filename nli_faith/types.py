@@ -8,7 +8,8 @@ One capital letter has one meaning in the whole package: P pairs, B sequences in
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 
@@ -58,6 +59,11 @@ class Claim:
     hypothesis: str
 
 
+def _added_by(option: str):
+    """A field of `ClaimVerdict` that stands in the output only when that field of `ScoreOptions` is set."""
+    return field(default=None, metadata={"option": option})
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
     """What was decided of one unit, and on which evidence. Units that are no claims have None everywhere below `kind`.
@@ -72,6 +78,7 @@ class ClaimVerdict:
         chunk: index into the contexts as given, of the deciding pair.
         evidence, evidence_start, evidence_end: at most 300 characters of that chunk, with offsets into it.
         exhaustive: every window was scored.
+        joined: chunks that were read as one text for a second look, when their joined text decided; None otherwise.
     """
 
     text: str
@@ -90,6 +97,19 @@ class ClaimVerdict:
     evidence_start: int | None = None
     evidence_end: int | None = None
     exhaustive: bool | None = None
+    joined: tuple[int, ...] | None = _added_by("joined_evidence")
+
+
+_ADDED = {field.name: field.metadata["option"] for field in fields(ClaimVerdict) if field.metadata}
+
+
+def added_claim_fields(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Names of the fields of `ClaimVerdict` that stand in the output because an option asks for them, in order.
+
+    Args:
+        options: the fields of `ScoreOptions` by their names, as in an identity or a manifest; absent is off.
+    """
+    return tuple(name for name, option in _ADDED.items() if options.get(option))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +126,7 @@ class AnswerScore:
         min_support: the lowest `support` of the row's claims; None without claims.
         claims: every unit of the answer, in order.
         id: the user's key.
+        added: the fields of its claims that an option asked for; the others of that sort are not in `to_dict`.
     """
 
     faithfulness: float | None
@@ -120,6 +141,7 @@ class AnswerScore:
     min_support: float | None
     claims: tuple[ClaimVerdict, ...] = ()
     id: object = None
+    added: tuple[str, ...] = ()
 
     @property
     def unsupported(self) -> list[ClaimVerdict]:
@@ -129,8 +151,11 @@ class AnswerScore:
     def to_dict(self) -> dict:
         """Plain Python values, ready for `json.dumps`, under the names of the output columns. `id` is left out."""
         plain = asdict(self)
+        left_out = _ADDED.keys() - set(plain.pop("added"))
         plain.pop("id")
-        plain["claims"] = [asdict(claim) for claim in self.claims]
+        plain["claims"] = [
+            {name: value for name, value in claim.items() if name not in left_out} for claim in plain["claims"]
+        ]
         return plain
 
 

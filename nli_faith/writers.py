@@ -26,16 +26,20 @@ class ScoreWriter:
     Args:
         ending: of the output, one of `sources.ENDINGS`.
         metadata: JSON text for the footer of a parquet file.
+        added: fields of the claims that an option asks for; see `types.added_claim_fields`.
     """
 
-    def __init__(self, ending: str, reader: Reader, columns: Columns, options: FileOptions, metadata: str):
+    def __init__(
+        self, ending: str, reader: Reader, columns: Columns, options: FileOptions, metadata: str, added: Sequence[str] = ()
+    ):
+        self._added = added
         left_out = {columns.contexts} if options.drop_contexts else set()
         self._left_out = left_out | (set(outputs.SCORE_NAMES) if options.overwrite_columns else set())
         self.format: ParquetFormat | LineFormat
         if ending == ".parquet":
             schema = _without(arrow_schema(reader), self._left_out)
             self._schema = schema
-            fields = [*schema, *outputs.SCORE_FIELDS]
+            fields = [*schema, *outputs.score_fields(added)]
             self.format = ParquetFormat(
                 pa.schema(fields, {**(schema.metadata or {}), _METADATA_KEY: metadata.encode()})
             )
@@ -50,28 +54,29 @@ class ScoreWriter:
         if isinstance(self.format, ParquetFormat):
             table = records.table(self._schema)
             self.format.write(
-                path, pa.table([*table.columns, *outputs.score_columns(scores)], schema=self.format.schema)
+                path, pa.table([*table.columns, *outputs.score_columns(scores, self._added)], schema=self.format.schema)
             )
         elif self.format.ending == ".csv":
-            before, after = records.csv_cells(self._names), outputs.score_cells(scores)
+            before, after = records.csv_cells(self._names), outputs.score_cells(scores, self._added)
             self.format.write(path, (csv_line([*row, *score]) for row, score in zip(before, after, strict=True)))
         else:
-            texts = zip(records.objects(self._left_out), outputs.score_objects(scores), strict=True)
+            texts = zip(records.objects(self._left_out), outputs.score_objects(scores, self._added), strict=True)
             self.format.write(path, (f"{{{row}, {score}}}" if row else f"{{{score}}}" for row, score in texts))
 
 
 class ClaimWriter:
     """One row a unit of an answer: position and id of its row, index of the unit, and all fields of the claim."""
 
-    def __init__(self, ending: str, reader: Reader, columns: Columns, metadata: str):
+    def __init__(self, ending: str, reader: Reader, columns: Columns, metadata: str, added: Sequence[str] = ()):
+        self._added = added
         self._id = columns.id if columns.id is not None and reader.schema is not None else None
         self.format: ParquetFormat | LineFormat
         if ending == ".parquet":
             id_type = pa.string() if self._id is None else reader.schema.field(self._id).type
-            schema = outputs.claim_schema(id_type)
+            schema = outputs.claim_schema(id_type, added)
             self.format = ParquetFormat(schema.with_metadata({_METADATA_KEY: metadata.encode()}))
         else:
-            header = csv_line(outputs.CLAIM_FILE_NAMES) + "\n" if ending.startswith(".csv") else ""
+            header = csv_line(outputs.claim_file_names(added)) + "\n" if ending.startswith(".csv") else ""
             self.format = LineFormat(ending, header)
 
     def write(self, path: Path, window: Window, scores: Sequence[AnswerScore]) -> None:
@@ -79,11 +84,12 @@ class ClaimWriter:
             ids = None
             if self._id is not None and isinstance(window.records, ArrowRecords):
                 ids = pa.concat_arrays(window.records.data[self._id].chunks) if len(window.rows) else None
-            self.format.write(path, outputs.claim_table(window.rows, scores, ids))
+            self.format.write(path, outputs.claim_table(window.rows, scores, ids, self._added))
         elif self.format.ending == ".csv":
-            self.format.write(path, map(csv_line, outputs.claim_cells(window.rows, scores)))
+            self.format.write(path, map(csv_line, outputs.claim_cells(window.rows, scores, self._added)))
         else:
-            self.format.write(path, (f"{{{text}}}" for text in outputs.claim_objects(window.rows, scores)))
+            texts = outputs.claim_objects(window.rows, scores, self._added)
+            self.format.write(path, (f"{{{text}}}" for text in texts))
 
 
 def arrow_schema(reader: Reader) -> pa.Schema:
