@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
+
+import numpy as np
 
 from nli_faith.calibrations import check_alone, load_calibration
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
-from nli_faith.drafts import decide, draft_row, finish, read_texts, short_questions, window_size
+from nli_faith.drafts import Draft, decide, draft_row, finish, read_texts, short_questions, window_size
 from nli_faith.identity import model_hash
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
@@ -20,6 +23,23 @@ from nli_faith.waves import score_all, score_in_waves
 from nli_faith.windows import cut_chunks
 
 ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRead:
+    """Some rows as the model read them.
+
+    Attributes:
+        drafts: one for each row, in order, without decisions.
+        grids: (draft, float32[h, w, C]) of those with the status "scored": every hypothesis against every window.
+        hypotheses: the ids that the numbers in the drafts point to.
+        counts: what it cost.
+    """
+
+    drafts: list[Draft]
+    grids: list[tuple[Draft, np.ndarray]]
+    hypotheses: Pool
+    counts: Counts
 
 
 class Scorer:
@@ -144,6 +164,15 @@ class Scorer:
     def score_window(self, rows: Sequence[Row]) -> WindowResult:
         """Scores of some rows, in order, and what they cost. All rows share one queue of pairs."""
         with self._lock:
+            read, rule = self.read_window(rows), Rule(self.claim_threshold)
+            for draft, grid in read.grids:
+                draft.decisions = decide(draft, grid, rule, read.hypotheses)
+            scores = [finish(draft, self.score_options, self.reader, self.answer_threshold) for draft in read.drafts]
+            return WindowResult(tuple(scores), read.counts)
+
+    def read_window(self, rows: Sequence[Row]) -> WindowRead:
+        """Claims, windows and pair probabilities of some rows, before anything is decided on them."""
+        with self._lock:
             reader, counts = self.reader, Counts()
             premises, hypotheses = Pool(), Pool()
             short = short_questions(rows, reader)
@@ -151,15 +180,11 @@ class Scorer:
             read_texts(drafts, reader, premises, hypotheses)
             ready = [draft for draft in drafts if draft.status == "scored"]
             sides = [(draft.hypotheses, draft.premises) for draft in ready]
-            rule = Rule(self.claim_threshold)
             if self.score_options.early_exit:
-                grids = score_in_waves(sides, premises, hypotheses, reader, rule, counts)
+                grids = score_in_waves(sides, premises, hypotheses, reader, Rule(self.claim_threshold), counts)
             else:
                 grids = score_all(sides, premises, hypotheses, reader, counts)
-            for draft, grid in zip(ready, grids):
-                draft.decisions = decide(draft, grid, rule, hypotheses)
-            scores = [finish(draft, self.score_options, reader, self.answer_threshold) for draft in drafts]
-            return WindowResult(tuple(scores), counts)
+            return WindowRead(drafts, list(zip(ready, grids)), hypotheses, counts)
 
     def window_counts(self, rows: Sequence[Row]) -> list[int]:
         """How many windows the chunks of each row are cut into."""
