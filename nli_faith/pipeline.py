@@ -27,18 +27,19 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class WindowRead:
-    """Some rows as the model read them.
+    """Some rows as the model reads them, before anything is decided.
 
     Attributes:
-        drafts: one for each row, in order, without decisions.
+        drafts: one for each row, in order.
+        premises, hypotheses: the ids that the numbers in the drafts point to.
         grids: (draft, float32[h, w, C]) of those with the status "scored": every hypothesis against every window.
-        hypotheses: the ids that the numbers in the drafts point to.
         counts: what it cost.
     """
 
     drafts: list[Draft]
-    grids: list[tuple[Draft, np.ndarray]]
+    premises: Pool
     hypotheses: Pool
+    grids: list[tuple[Draft, np.ndarray]]
     counts: Counts
 
 
@@ -170,21 +171,21 @@ class Scorer:
             scores = [finish(draft, self.score_options, self.reader, self.answer_threshold) for draft in read.drafts]
             return WindowResult(tuple(scores), read.counts)
 
-    def read_window(self, rows: Sequence[Row]) -> WindowRead:
-        """Claims, windows and pair probabilities of some rows, before anything is decided on them."""
+    def read_window(self, rows: Sequence[Row], model: bool = True) -> WindowRead:
+        """Claims, windows and pair probabilities of some rows; without `model` no pair is read and `grids` is empty."""
         with self._lock:
             reader, counts = self.reader, Counts()
             premises, hypotheses = Pool(), Pool()
             short = short_questions(rows, reader)
             drafts = [draft_row(row, self.score_options.granularity, short, counts) for row in rows]
             read_texts(drafts, reader, premises, hypotheses)
-            ready = [draft for draft in drafts if draft.status == "scored"]
+            ready = [draft for draft in drafts if draft.status == "scored"] if model else []
             sides = [(draft.hypotheses, draft.premises) for draft in ready]
             if self.score_options.early_exit:
                 grids = score_in_waves(sides, premises, hypotheses, reader, Rule(self.claim_threshold), counts)
             else:
                 grids = score_all(sides, premises, hypotheses, reader, counts)
-            return WindowRead(drafts, list(zip(ready, grids)), hypotheses, counts)
+            return WindowRead(drafts, premises, hypotheses, list(zip(ready, grids)), counts)
 
     def window_counts(self, rows: Sequence[Row]) -> list[int]:
         """How many windows the chunks of each row are cut into."""
