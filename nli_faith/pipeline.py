@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
 
@@ -84,11 +85,17 @@ class Scorer:
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict:
-        # Only what was asked for travels; the other side loads the model anew, for its own device.
+        # Only what was asked for travels; the other side, or a copy, loads the model anew, for its own device.
         return self.__dict__ | {"_reader": None, "_lock": None}
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state, _lock=threading.RLock())
+
+    def on(self, device: str) -> Scorer:
+        """The same scorer for another device, not loaded yet."""
+        other = copy.copy(self)
+        other.model_options = replace(self.model_options, device=device)
+        return other
 
     @property
     def reader(self):
@@ -161,6 +168,20 @@ class Scorer:
         from nli_faith.frames import score_frame
 
         return score_frame(self, frame)
+
+    def score_batch(self, batch):
+        """A pyarrow RecordBatch or Table with the output columns of `nli-faith score` behind its own; of the same type.
+
+        The scorer itself may be called in its place, which is what Ray Data's `map_batches(batch_format="pyarrow")` does.
+
+        Raises:
+            InputError: no answer or contexts column, or a column that carries an output column's name.
+        """
+        from nli_faith.tables import score_batch
+
+        return score_batch(self, batch)
+
+    __call__ = score_batch
 
     def score_window(self, rows: Sequence[Row]) -> WindowResult:
         """Scores of some rows, in order, and what they cost. All rows share one queue of pairs."""
