@@ -92,6 +92,9 @@ def _add_score(commands) -> None:
     run.add_argument("--dry-run", action="store_true", help="show what three rows are read as, write nothing")
     run.add_argument("--early-exit", action="store_true",
                      help="stop reading chunks for a claim at the first that supports it: same verdicts, fewer pairs")  # fmt: skip
+    run.add_argument("--devices", metavar="D,D|all",
+                     help="one process for each device named, or for every CUDA device; name one twice to have two "
+                          "processes feed it")  # fmt: skip
     run.add_argument("--overwrite", action="store_true", help="start anew, whatever stands at the output")
     run.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     run.add_argument("--quiet", action="store_true", help="no log lines and no progress")

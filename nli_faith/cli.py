@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import fields
 
 from nli_faith.arguments import NO_CLAIMS, make_parser
@@ -95,6 +96,7 @@ def _score(args: argparse.Namespace) -> int:
     options = FileOptions(**{field.name: getattr(args, field.name) for field in fields(FileOptions)})
     if args.min_faithfulness is not None and not 0.0 <= args.min_faithfulness <= 1.0:
         raise UsageError(f"--min-faithfulness {args.min_faithfulness} is not between 0 and 1.")
+    devices = _devices(args)
     scorer = _make_scorer(args, early_exit=args.early_exit, **_rule(args))
     with Meter(quiet=args.quiet) as meter:
         if args.dry_run:
@@ -102,11 +104,35 @@ def _score(args: argparse.Namespace) -> int:
 
             display.show_plan(plan(args.input, args.out, options, log=meter.log), scorer, args.json)
             return DONE
-        summary = score_file(
-            scorer, args.input, args.out, options, log=meter.log, progress=meter.advance, strict=args.strict
-        )
+        with _at_work(scorer, devices) as working:
+            summary = score_file(
+                working, args.input, args.out, options, log=meter.log, progress=meter.advance, strict=args.strict
+            )
     display.show_summary(summary, as_json=args.json)
     return _gate(summary, args.min_faithfulness)
+
+
+def _devices(args: argparse.Namespace) -> list[str]:
+    """The devices of --devices; the first of them is the one of --device, which whatever needs no other takes."""
+    if args.devices is None:
+        return []
+    if args.device != "auto":
+        raise UsageError("--device and --devices exclude each other; leave one out.")
+    from nli_faith.devices import pick_devices
+
+    devices = pick_devices(args.devices)
+    args.device = devices[0]
+    return devices
+
+
+def _at_work(scorer, devices: Sequence[str]):
+    """A context with `scorer`, or with one copy a device in processes of their own when there are several."""
+    if len(devices) < 2:
+        return nullcontext(scorer)
+    from nli_faith.devices import threads_each
+    from nli_faith.workers import Workers
+
+    return Workers([scorer.on(device) for device in devices], threads_each(devices))
 
 
 def _gate(summary: dict, least: float | None) -> int:

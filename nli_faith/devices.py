@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from nli_faith.errors import DeviceError
+from nli_faith.errors import DeviceError, UsageError
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 # Padded tokens of a batch: large enough that starting kernels costs nothing, small enough for the caches of a CPU.
@@ -49,3 +49,35 @@ def pick_dtype(name: str, device: torch.device, card_dtype: str | None) -> str:
     if device.type == "cpu" and cpu_has_bf16():
         return card_dtype or "bf16"
     return "fp32"
+
+
+def pick_devices(names: str) -> list[str]:
+    """The devices of a list such as "cuda:0,cuda:1", or of "all", which is every CUDA device; a name may come twice.
+
+    Raises:
+        DeviceError: one is not there, or none is; UsageError: they are not of one kind.
+    """
+    if names == "all":
+        count = torch.cuda.device_count()
+        if not count:
+            raise DeviceError("--devices all means all CUDA devices, and torch sees none. Leave it out, or use --device cpu.")
+        return [f"cuda:{index}" for index in range(count)]
+    listed = [name.strip() for name in names.split(",") if name.strip()]
+    if not listed:
+        raise UsageError("--devices names no device; give for example cuda:0,cuda:1 or all.")
+    kinds = {pick_device(name).type for name in listed}
+    if len(kinds) > 1:
+        raise UsageError(f"--devices {names} mixes {' and '.join(sorted(kinds))}, which do not give the same numbers.")
+    return listed
+
+
+def threads_each(devices: list[str]) -> int | None:
+    """Threads of torch for each of several processes: an equal share of the cores on CPUs, None elsewhere."""
+    if any(pick_device(name).type != "cpu" for name in devices):
+        return None
+    return max(1, torch.get_num_threads() // len(devices))
+
+
+def use_threads(count: int) -> None:
+    """Threads of torch in this process."""
+    torch.set_num_threads(count)

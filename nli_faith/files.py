@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from nli_faith.sources import Source
 from nli_faith.summary import Statistics, make_summary, total
 from nli_faith.targets import Target
 from nli_faith.types import Row, WindowResult, added_claim_fields
+from nli_faith.workers import Workers
 from nli_faith.writers import ClaimWriter, ScoreWriter
 
 _ERRORS_LOGGED = 3
@@ -58,7 +59,7 @@ class Progress:
 
 
 def score_file(
-    scorer: WindowScorer,
+    scorer: WindowScorer | Workers,
     inputs: str | Sequence[str],
     out: str | None = None,
     options: FileOptions | None = None,
@@ -124,8 +125,7 @@ class _Run:
         writing = None
         # One part is written while the next window is scored. When the loop ends early, that part is still finished.
         with ThreadPoolExecutor(1, "nli-faith-writer") as pool, read_ahead(windows) as ahead:
-            for window in ahead:
-                result = self._score(window)
+            for window, result in self._scored(ahead):
                 if writing is not None:
                     writing.result()
                 now = time.perf_counter()
@@ -140,8 +140,16 @@ class _Run:
             self._write(empty, WindowResult(()), time.perf_counter() - mark)
         return total(Statistics.from_dict(part["statistics"]) for part in self.finished)
 
-    def _score(self, window: Window) -> WindowResult:
-        result = self._scorer.score_window(window.rows)
+    def _scored(self, windows: Iterable[Window]) -> Iterator[tuple[Window, WindowResult]]:
+        if isinstance(self._scorer, Workers):
+            results = self._scorer.score_windows(windows)
+        else:
+            results = ((window, self._scorer.score_window(window.rows)) for window in windows)
+        for window, result in results:
+            self._check(window, result)
+            yield window, result
+
+    def _check(self, window: Window, result: WindowResult) -> None:
         if len(result.scores) != len(window.rows):
             raise RuntimeError(f"the scorer gave {len(result.scores)} scores for {len(window.rows)} rows")
         for row, score in zip(window.rows, result.scores, strict=True):
@@ -152,7 +160,6 @@ class _Run:
                 if self._errors < _ERRORS_LOGGED:
                     self._log(f"{who} can't be scored: {score.error}")
                 self._errors += 1
-        return result
 
     def _write(self, window: Window, result: WindowResult, seconds: float) -> None:
         statistics = Statistics(counts=result.counts, seconds=seconds)

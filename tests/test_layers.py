@@ -22,7 +22,7 @@ FLOORS = {
     "model": "checkpoints deberta devices networks model",
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers shards targets summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
-    "chain": "waves drafts identity frames pipeline",
+    "chain": "waves drafts identity frames tables pipeline workers",
     "top": "files plans preview doctor display progress prefilter_arguments arguments prefilter_commands cli __main__",
 }
 ORDER = [name for floor in FLOORS.values() for name in floor.split()]
@@ -35,7 +35,7 @@ LIBRARIES = {
     "tokenizers": {"tokens", "doctor"},
     "huggingface_hub": {"checkpoints"},
     "nltk": {"sentences"},
-    "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "files"},
+    "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "files", "tables"},
     "fsspec": {"sources"},
     "datasets": {"sources"},
     "pandas": {"frames"},
