@@ -16,9 +16,10 @@ from nli_faith import __version__, targets
 from nli_faith.ahead import read_ahead
 from nli_faith.columns import Columns
 from nli_faith.errors import InputError
+from nli_faith.joins import finish
 from nli_faith.options import FileOptions
 from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
-from nli_faith.shards import Parts, make_folder, open_parts, put, read_manifest
+from nli_faith.shards import Parts, discard_empty, make_folder, open_parts, read_done, read_manifest
 from nli_faith.sources import Source
 from nli_faith.summary import Statistics, make_summary, total
 from nli_faith.targets import Target
@@ -90,8 +91,12 @@ def score_file(
     manifest["replaces"] = replaces
     if claims is not None:
         make_folder(claims.path.parent)
-    with open_parts(target.parts, manifest, anew=options.overwrite) as parts:
-        metadata = json.dumps(_metadata(manifest), ensure_ascii=False, sort_keys=True)
+        targets.check_writable(claims.path.parent)
+    with open_parts(target.parts, manifest, target.path, anew=options.overwrite) as parts:
+        if parts.done is not None:  # a crash came between the last rename and the end
+            parts.remove()
+            return parts.done
+        metadata = json.dumps(_metadata(manifest), sort_keys=True)
         added = added_claim_fields(identity.get("options") or {})
         writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata, added)}
         if claims is not None:
@@ -99,7 +104,8 @@ def score_file(
         run = _Run(scorer, reader, parts, writers, options.by, log, progress, strict)
         statistics = run.score_all()
         summary = make_summary(statistics, identity, options.by)
-        _finish(parts, len(run.finished), writers, target, claims, summary)
+        forms = {kind: writer.format for kind, writer in writers.items()}
+        finish(parts, len(run.finished), forms, target, claims, summary)
         parts.remove()
     log(f"Wrote {target.path}.")
     return summary
@@ -174,26 +180,6 @@ class _Run:
         self.finished.append(saved)
 
 
-def _finish(parts: Parts, count: int, writers: dict, target: Target, claims: Target | None, summary: dict) -> None:
-    """Join the parts. The output itself comes last: once it stands, the run is over."""
-
-    def join(kind: str, path: Path) -> None:
-        form = writers[kind].format
-        form.join([parts.path(kind, index, form.ending) for index in range(count)], path)
-
-    joined = [kind for kind in writers if not (kind == "data" and target.folder)]
-    sizes = [path.stat().st_size for kind in joined for path in (parts.folder / kind).iterdir()]
-    targets.check_space(parts.folder, round(sum(sizes) * 1.1))
-    if claims is not None:
-        put(claims.path, lambda path: join("claims", path))
-    text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-    put(target.summary, lambda path: path.write_text(text, encoding="utf-8"))
-    if target.folder:
-        targets.move_folder(parts.folder / "data", target.path, parts.folder / "old")
-    else:
-        put(target.path, lambda path: join("data", path), parts.folder / f"joined{target.ending}")
-
-
 def _may_replace(target: Target, claims: Target | None, options: FileOptions) -> bool:
     """Whether what stands where the outputs go may be replaced: when asked to, or when interrupted work was asked to.
 
@@ -204,8 +190,14 @@ def _may_replace(target: Target, claims: Target | None, options: FileOptions) ->
     if options.overwrite or (saved is not None and saved.get("replaces")):
         targets.check_replaceable(target)
         return True
+    if read_done(target.parts, target.path) is not None:
+        return False
+    if target.exists():
+        discard_empty(target.parts)
     targets.check_free(target)
-    if claims is not None and saved is None:
+    # Interrupted work may have put its own file of claims there already.
+    before = {} if saved is None else saved.get("options") or {}
+    if claims is not None and before.get("claims_out") != str(claims.path.absolute()):
         targets.check_free(claims, "file of --claims-out")
     return False
 

@@ -28,9 +28,11 @@ class ParquetFormat:
     def __init__(self, schema: pa.Schema):
         self.schema = schema
         try:
-            with pq.ParquetWriter(pa.BufferOutputStream(), schema, compression="zstd"):
+            stream = pa.BufferOutputStream()
+            with pq.ParquetWriter(stream, schema, compression="zstd"):
                 pass
-        except pa.ArrowException as error:
+            pq.read_schema(pa.BufferReader(stream.getvalue()))  # what is nested too deeply can be written, never read
+        except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"A column can't be written to parquet: {error}. Write JSONL, which keeps every value: -o NAME.jsonl."
             ) from error

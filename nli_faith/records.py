@@ -52,14 +52,14 @@ class ArrowRecords:
         table = self.data.drop_columns([name for name in self.data.column_names if name in left_out])
         try:
             return [to_json(row)[1:-1] for row in table.to_pylist()]
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"A column can't be written as JSON: {error}. Write parquet: -o NAME.parquet.") from error
 
     def csv_cells(self, names: Sequence[str]) -> list[list[str]]:
         """Each row as strings in the order of `names`; null is empty, nested values are JSON text."""
         try:
             columns = [[_csv_cell(value) for value in self.data[name].to_pylist()] for name in names]
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"A column can't be written as CSV: {error}. Write parquet: -o NAME.parquet.") from error
         return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(len(self))]
 

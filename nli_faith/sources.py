@@ -24,6 +24,13 @@ ENDINGS = {
     ".csv.gz": ("csv", True),
 }
 _SKIPPED = ("*.scored.*", "*.summary.json")
+# First bytes that no text begins with, what they tell, and what to do. A page header follows the first word of parquet.
+_OTHERS = (
+    (re.compile(rb"PAR1[^ -~]"), "is a parquet file", "Rename it so that it ends in .parquet."),
+    (re.compile(rb"\x1f\x8b"), "is compressed with gzip", "Rename it so that it ends in .gz."),
+    (re.compile(rb"PK\x03\x04"), "is a zip archive or a spreadsheet", "Save or unpack it as text."),
+    (re.compile(rb"\xff\xfe|\xfe\xff"), "is UTF-16 text", "Convert it to UTF-8."),
+)
 _MIB = 1 << 20
 
 
@@ -55,8 +62,13 @@ class Source:
             raise InputError(f"{self.name} can't be opened: {error}. Check the path and its permissions.") from error
 
     def text_bytes(self, raw: BinaryIO) -> BinaryIO:
-        """The uncompressed bytes of `raw`, which `open` gave."""
-        return gzip.GzipFile(fileobj=raw, mode="rb") if self.gzipped else io.BufferedReader(raw, _MIB)
+        """The uncompressed bytes of `raw`, which `open` gave; InputError when they begin as another format does."""
+        stream = gzip.GzipFile(fileobj=raw, mode="rb") if self.gzipped else io.BufferedReader(raw, _MIB)
+        head = stream.peek(8)[:8]
+        for magic, what, advice in _OTHERS:
+            if magic.match(head):
+                raise InputError(f"{self.name} {what} and not {self.format.upper()} in UTF-8. {advice}")
+        return stream
 
     @property
     def size(self) -> int:

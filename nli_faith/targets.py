@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nli_faith.errors import InputError, UsageError
 from nli_faith.options import FileOptions
-from nli_faith.shards import sync
+from nli_faith.shards import sync, writing
 from nli_faith.sources import Source, find_sources, is_url, known_endings, split_ending
 
 
@@ -40,7 +40,7 @@ class Target:
 
     def exists(self) -> bool:
         """Whether something stands there; an empty folder is nothing."""
-        return any(self.path.iterdir()) if self.folder and self.path.is_dir() else self.path.exists()
+        return any(self.path.iterdir()) if self.folder and self.path.is_dir() else os.path.lexists(self.path)
 
 
 def resolve(
@@ -50,14 +50,16 @@ def resolve(
     names = [str(inputs)] if isinstance(inputs, (str, Path)) else [str(name) for name in inputs]
     sources = find_sources(names, log)
     target = find_target(None if out is None else str(out), names, sources)
-    return sources, target, find_claims_target(options.claims_out, target, sources)
+    claims = find_claims_target(options.claims_out, target, sources)
+    _check_kinds(target, claims)
+    return sources, target, claims
 
 
 def find_target(out: str | None, inputs: Sequence[str], sources: Sequence[Source]) -> Target:
     """The output that `-o` names, or `<stem>.scored.<same format>` beside a single local file.
 
     Raises:
-        UsageError: when there is no `-o` and no single local file, for a URL and for an unknown ending.
+        UsageError: when there is no `-o` and no single local file, for a URL, an unknown ending and the working folder.
         InputError: when the output is one of the inputs.
     """
     if out is None:
@@ -70,10 +72,19 @@ def find_target(out: str | None, inputs: Sequence[str], sources: Sequence[Source
         raise UsageError(f"The output {out} is a URL; the output must be a local path. Write it here, then copy it.")
     elif out.endswith(("/", os.sep)) or os.path.isdir(out):
         ending = {"hf": ".parquet", "json": ".jsonl"}.get(sources[0].format, f".{sources[0].format}")
-        target = Target(Path(out), ending, folder=True)
+        # A link to a folder stays; what it leads to is replaced.
+        target = Target(Path(os.path.realpath(out)), ending, folder=True)
     else:
         target = Target(Path(out), _known_ending(out, "-o"))
-    _check_not_input(target.path, sources, "output")
+    if target.folder and os.path.isdir(target.path) and (_same(target.path, os.curdir) or os.path.ismount(target.path)):
+        raise UsageError(
+            f"-o {out} is the working folder or the root of a disk, which can't be replaced as a whole. "
+            "Name a folder inside it, or a file."
+        )
+    for path, what in (
+        (target.path, "output"), (target.summary, "summary"), (target.parts, "folder of unfinished work"),
+    ):  # fmt: skip
+        _check_not_input(path, sources, what)
     return target
 
 
@@ -84,8 +95,13 @@ def find_claims_target(claims_out: str | None, target: Target, sources: Sequence
     if is_url(claims_out):
         raise UsageError(f"--claims-out {claims_out} is a URL; it must be a local path. Write it here, then copy it.")
     claims = Target(Path(claims_out), _known_ending(claims_out, "--claims-out"))
-    if claims.path.absolute() == target.path.absolute():
+    if _same(claims.path, target.path):
         raise UsageError(f"-o and --claims-out are the same file, {claims.path}. Give them different names.")
+    if _same(claims.path, target.summary):
+        raise UsageError(f"--claims-out {claims.path} is where the summary goes. Give it another name.")
+    for folder in (target.path, target.parts):
+        if Path(os.path.realpath(folder)) in Path(os.path.realpath(claims.path)).parents:
+            raise UsageError(f"--claims-out {claims.path} is inside {folder}, which this run replaces. Put it elsewhere.")
     _check_not_input(claims.path, sources, "file of --claims-out")
     return claims
 
@@ -107,26 +123,38 @@ def check_replaceable(target: Target) -> None:
             )
 
 
-def check_space(folder: Path, needed: int) -> None:
-    """InputError when the disk of `folder` has no room for `needed` bytes."""
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise InputError(
-            f"Joining the finished parts needs {needed / 1e6:.0f} MB in {folder.parent}, and {free / 1e6:.0f} MB "
-            "are free. Free some space, then run the same command again: nothing is scored twice."
-        )
+def check_writable(folder: Path) -> None:
+    """InputError when no file can be made in `folder`: better now than after a night of scoring."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"No file can be made in the folder {folder.absolute()}. Check its permissions.")
+
+
+def check_space(needed: Mapping[Path, int]) -> None:
+    """InputError when the disks of these folders have no room for that many bytes."""
+    disks: dict[int, list] = {}
+    for folder, size in needed.items():
+        disk = disks.setdefault(os.stat(folder).st_dev, [folder, 0])
+        disk[1] += size
+    for folder, size in disks.values():
+        free = shutil.disk_usage(folder).free
+        if free < size:
+            raise InputError(
+                f"Joining the finished parts needs {size / 1e6:.0f} MB on the disk of {folder.absolute()}, and "
+                f"{free / 1e6:.0f} MB are free. Free some space, then run the same command again: nothing is scored twice."
+            )
 
 
 def move_folder(data: Path, target: Path, aside: Path) -> None:
     """Put the folder `data` in the place of `target`; an older one goes to `aside` first."""
-    if target.is_dir() and any(target.iterdir()):
-        if aside.exists():  # a crash came after an earlier move, so what is aside was replaced already
-            shutil.rmtree(aside)
-        os.rename(target, aside)
-    elif target.is_dir():
-        target.rmdir()
-    os.rename(data, target)
-    sync(target.absolute().parent)
+    with writing(target):
+        if target.is_dir() and any(target.iterdir()):
+            if aside.exists():  # a crash came after an earlier move, so what is aside was replaced already
+                shutil.rmtree(aside)
+            os.rename(target, aside)
+        elif target.is_dir():
+            target.rmdir()
+        os.rename(data, target)
+        sync(target.absolute().parent)
 
 
 def _known_ending(name: str, flag: str) -> str:
@@ -138,13 +166,31 @@ def _known_ending(name: str, flag: str) -> str:
 
 def _check_not_input(path: Path, sources: Sequence[Source], what: str) -> None:
     for source in sources:
-        if source.local and (path.absolute() == Path(source.path).absolute() or _same_file(path, source.path)):
+        if source.local and _same(path, source.path):
             raise InputError(
                 f"The {what} {path} is one of the inputs, which are never changed. Give another name with -o."
             )
-        if source.local and path.resolve() in Path(source.path).resolve().parents:
+        if source.local and Path(os.path.realpath(path)) in Path(os.path.realpath(source.path)).parents:
             raise InputError(f"The {what} {path} is a folder of inputs. Give another name with -o.")
 
 
-def _same_file(path: Path, other: str) -> bool:
-    return path.exists() and os.path.samefile(path, other)
+def _check_kinds(target: Target, claims: Target | None) -> None:
+    """InputError when a folder stands where a file should go, a file where a folder should, or a name can't be one."""
+    if target.folder and os.path.lexists(target.path) and not os.path.isdir(target.path):
+        raise InputError(f"The output folder {target.path} is a file. Give another name, without a slash at its end.")
+    for path in [target.summary] + ([] if claims is None else [claims.path]):
+        if os.path.isdir(path):
+            raise InputError(f"{path}, where a file should go, is a folder. Give another name.")
+        try:
+            os.stat(path.with_name(path.name + ".tmp"))
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise InputError(f"{path} can't be written: {error.strerror}. Give another name.") from error
+
+
+def _same(path: Path, other: str | Path) -> bool:
+    """Whether both lead to one file, which need not exist yet."""
+    if os.path.realpath(path) == os.path.realpath(other):
+        return True
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)

@@ -118,18 +118,30 @@ def _inferred_schema(reader: JsonReader) -> pa.Schema:
         for name in names:
             cells = [value.get(name) for value in records.values]
             try:
-                kind = pa.array(cells).type
-                if pa.types.is_floating(kind) and any(cell is True or cell is False for cell in cells):
+                field = pa.field(name, pa.array(cells).type)
+                if _mixes_truth(field.type, cells):
                     raise pa.ArrowInvalid("it mixes numbers and truth values")  # which Arrow turns into 1.0
             except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
                 raise _no_type(name, position, len(records), error) from error
-            fields.append((name, kind))
+            fields.append(field)
         try:
             schema = pa.unify_schemas([schema, pa.schema(fields)], promote_options="permissive")
         except pa.ArrowException as error:
             raise _no_type(None, position, len(records), error) from error
         position += len(records)
     return schema
+
+
+def _mixes_truth(kind: pa.DataType, cells: Sequence) -> bool:
+    """Whether a truth value stands among the numbers of a column of type `kind`, at any depth."""
+    if pa.types.is_floating(kind):
+        return any(cell is True or cell is False for cell in cells)
+    there = [cell for cell in cells if cell is not None]
+    if pa.types.is_list(kind):
+        return _mixes_truth(kind.value_type, [item for cell in there for item in cell])
+    if pa.types.is_struct(kind):
+        return any(_mixes_truth(field.type, [cell.get(field.name) for cell in there]) for field in kind)
+    return False
 
 
 def _no_type(name: str | None, position: int, count: int, error: Exception) -> InputError:

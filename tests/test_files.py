@@ -405,16 +405,37 @@ def test_a_folder_of_inputs_is_never_an_output(tmp_path):
     assert path.exists()
 
 
-def test_a_crash_after_a_folder_was_moved(tmp_path, monkeypatch):
+@pytest.mark.parametrize("out", ["out/", "out.csv"])
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_crash_after_the_last_rename(tmp_path, monkeypatch, out, overwrite):
     path = write_rows(tmp_path / "in.csv", sample_rows(40))
-    score(path, f"{tmp_path}/out/", limit=5)
+    out = f"{tmp_path}/{out}"
+    if overwrite:
+        score(path, out, limit=5)
     with monkeypatch.context() as patch:
         patch.setattr(Parts, "remove", lambda parts: (_ for _ in ()).throw(MemoryError("the process dies here")))
         with pytest.raises(MemoryError):
-            score(path, f"{tmp_path}/out/", overwrite=True)
-    assert len(os.listdir(tmp_path / "out")) == 4
-    assert score(path, f"{tmp_path}/out/")["rows"] == 40
-    assert len(os.listdir(tmp_path / "out")) == 4 and not (tmp_path / "out.parts").exists()
+            score(path, out, overwrite=overwrite)
+    scorer = StubScorer()
+    assert score(path, out, scorer)["rows"] == 40 and scorer.windows == []
+    assert sum(len(read_rows(part)) for part in ([Path(out)] if out.endswith(".csv") else Path(out).iterdir())) == 40
+    assert not list(tmp_path.glob("*.parts"))
+    with pytest.raises(InputError, match="exists already"):
+        score(path, out)
+
+
+def test_a_bad_line_far_down_is_said_and_what_was_scored_before_it_stays(tmp_path):
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(600))
+    good = path.read_text()
+    path.write_text(good + "{oops}\n")
+    with pytest.raises(InputError, match="line 601 is not valid JSON"):
+        score(path)
+    with pytest.raises(InputError, match="line 601 is not valid JSON"):
+        score(path)
+    path.write_text(good)
+    with pytest.raises(ResumeError, match=r"input\.0\.size"):
+        score(path)
+    assert score(path, overwrite=True)["rows"] == 600 and not list(tmp_path.glob("*.parts"))
 
 
 def test_bad_input_leaves_nothing_to_be_at_odds_with(tmp_path):

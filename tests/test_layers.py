@@ -16,11 +16,11 @@ PACKAGE = Path(nli_faith.__file__).parent
 
 FLOORS = {
     "ground": "errors types options json_text ahead memory",
-    "text": "abbreviations verbs sentences markup refusals kinds blocks reading json_answers claims language structured evidence",
+    "text": "abbreviations verbs sentences markup refusals kinds blocks reading json_answers clause_words clause_heads clauses claims language structured evidence",
     "tokens": "tokens long_claims windows pairs batches",
     "decision": "scores",
     "model": "checkpoints deberta devices networks model",
-    "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers shards targets summary",
+    "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets joins summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
     "chain": "waves drafts identity frames tables pipeline workers",
     "top": "files plans preview doctor display progress prefilter_arguments arguments prefilter_commands cli __main__",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,13 +19,15 @@ import pytest
 from nli_faith import formats
 from nli_faith.errors import InputError, ResumeError
 from nli_faith.formats import LineFormat, ParquetFormat, csv_line
-from nli_faith.shards import open_parts, put, read_manifest
+from nli_faith.shards import discard_empty, open_parts, put, read_manifest
 
 MANIFEST = {
     "input": [{"path": "a", "size": 1}],
     "options": {"limit": None, "labels": ["x", "y"]},
     "scorer": {"model": "m"},
 }
+
+OUTPUT = Path("no such output")
 
 
 def write_part(parts, index, text="x"):
@@ -34,14 +37,14 @@ def write_part(parts, index, text="x"):
 
 def test_parts_come_back(tmp_path):
     folder = tmp_path / "out.parts"
-    with open_parts(folder, MANIFEST, anew=False) as parts:
+    with open_parts(folder, MANIFEST, OUTPUT, anew=False) as parts:
         assert parts.finished() == []
         write_part(parts, 0)
         write_part(parts, 1)
         parts.write("data", 2, ".jsonl", lambda path: path.write_text("not finished"))
     assert read_manifest(folder) == MANIFEST
     (folder / "data" / "part-00007.jsonl.tmp").write_text("torn")
-    with open_parts(folder, MANIFEST, anew=False) as parts:
+    with open_parts(folder, MANIFEST, OUTPUT, anew=False) as parts:
         assert parts.finished() == [{"rows": 0}, {"rows": 1}]
         # What a crash left behind is gone, so that it can't get into a folder of parts.
         assert sorted(os.listdir(folder / "data")) == ["part-00000.jsonl", "part-00001.jsonl"]
@@ -50,7 +53,7 @@ def test_parts_come_back(tmp_path):
 
 
 def test_a_gap_ends_the_finished_parts(tmp_path):
-    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
         for index in range(3):
             write_part(parts, index)
         parts.path("finished", 1, ".json").unlink()
@@ -69,46 +72,101 @@ def test_a_gap_ends_the_finished_parts(tmp_path):
     ],
 )
 def test_another_manifest_is_refused_and_says_what_changed(tmp_path, change, words):
-    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
         write_part(parts, 0)
-    with pytest.raises(ResumeError) as caught, open_parts(tmp_path / "p", MANIFEST | change, anew=False):
+    with pytest.raises(ResumeError) as caught, open_parts(tmp_path / "p", MANIFEST | change, OUTPUT, anew=False):
         pass
     assert words in str(caught.value) and "--overwrite" in str(caught.value)
-    with open_parts(tmp_path / "p", MANIFEST | change, anew=True) as parts:
+    with open_parts(tmp_path / "p", MANIFEST | change, OUTPUT, anew=True) as parts:
         assert parts.finished() == [] and os.listdir(tmp_path / "p" / "data") == []
 
 
 def test_damaged_and_missing_manifest(tmp_path):
-    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
         write_part(parts, 0)
     (tmp_path / "p" / "manifest.json").write_text("{")
-    with pytest.raises(ResumeError, match="damaged"), open_parts(tmp_path / "p", MANIFEST, anew=False):
+    with pytest.raises(ResumeError, match="damaged"), open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
         pass
     (tmp_path / "p" / "manifest.json").unlink()
     with pytest.raises(ResumeError, match=r"missing or damaged.*--overwrite"):
-        with open_parts(tmp_path / "p", MANIFEST, anew=False):
+        with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
             pass
 
 
 def test_work_without_a_finished_part_leaves_nothing(tmp_path):
-    with pytest.raises(InputError), open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+    with pytest.raises(InputError), open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
         parts.write("data", 0, ".jsonl", lambda path: path.write_text("x"))
         raise InputError("a bad line")
     assert not (tmp_path / "p").exists()
     # After a crash that could not tidy up, there is nothing that another run could be at odds with.
-    with open_parts(tmp_path / "p", MANIFEST, anew=False):
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
         pass
-    with open_parts(tmp_path / "p", {"other": 1}, anew=False) as parts:
+    with open_parts(tmp_path / "p", {"other": 1}, OUTPUT, anew=False) as parts:
         assert parts.finished() == []
     assert read_manifest(tmp_path / "p") == {"other": 1}
 
 
 def test_parts_that_were_moved_away_are_not_finished(tmp_path):
-    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
         write_part(parts, 0)
     os.rename(tmp_path / "p" / "data", tmp_path / "out")
-    with open_parts(tmp_path / "p", MANIFEST, anew=False) as parts:
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
         assert parts.finished() == []
+
+
+def test_a_part_that_was_cut_off_is_made_again(tmp_path):
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
+        for index in range(3):
+            write_part(parts, index)
+    (tmp_path / "p" / "data" / "part-00001.jsonl").write_text("")
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
+        assert parts.finished() == [{"rows": 0}]
+        assert os.listdir(tmp_path / "p" / "data") == ["part-00000.jsonl"]
+
+
+def test_damaged_statistics_are_said_and_can_be_begun_anew(tmp_path):
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
+        write_part(parts, 0)
+    for text in ("", "[]", "{}"):
+        (tmp_path / "p" / "finished" / "part-00000.json").write_text(text)
+        with pytest.raises(ResumeError, match=r"part-00000.json is damaged.*--overwrite"):
+            with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
+                pass
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=True) as parts:
+        assert parts.finished() == []
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_is_done_is_done_only_while_the_output_stands(tmp_path, kind):
+    folder, output = tmp_path / "p", tmp_path / "out"
+    with open_parts(folder, MANIFEST, output, anew=False) as parts:
+        write_part(parts, 0)
+        (folder / "joined").write_text("x")
+        parts.settle({"rows": 1}, "joined" if kind == "file" else "data")
+    with open_parts(folder, MANIFEST, output, anew=False) as parts:
+        assert parts.done is None, "nothing was moved yet"
+        (folder / "joined").write_text("x")
+        parts.settle({"rows": 1}, "joined" if kind == "file" else "data")
+    os.rename(folder / ("joined" if kind == "file" else "data"), output)
+    with open_parts(folder, MANIFEST, output, anew=False) as parts:
+        assert parts.done == {"rows": 1}
+    with pytest.raises(ResumeError, match="input.0.size"):
+        with open_parts(folder, MANIFEST | {"input": [{"path": "a", "size": 2}]}, output, anew=False):
+            pass
+    os.rename(output, tmp_path / "taken away")
+    with open_parts(folder, MANIFEST, output, anew=False) as parts:
+        assert parts.done is None and parts.finished() == ([{"rows": 0}] if kind == "file" else [])
+
+
+def test_a_folder_with_nothing_but_a_lock_is_discarded(tmp_path):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "lock").touch()
+    discard_empty(tmp_path / "p")
+    discard_empty(tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+    with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
+        discard_empty(tmp_path / "p")
+        assert (tmp_path / "p").exists()
 
 
 def test_one_process_at_a_time(tmp_path):
@@ -116,7 +174,7 @@ def test_one_process_at_a_time(tmp_path):
         import sys, time
         from pathlib import Path
         from nli_faith.shards import open_parts
-        with open_parts(Path(sys.argv[1]), {}, anew=False):
+        with open_parts(Path(sys.argv[1]), {}, Path('output'), anew=False):
             print("locked", flush=True)
             time.sleep(60)
     """
@@ -124,17 +182,17 @@ def test_one_process_at_a_time(tmp_path):
     other = subprocess.Popen(args, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "locked\n"
-        with pytest.raises(ResumeError, match="Another process"), open_parts(tmp_path / "p", {}, anew=False):
+        with pytest.raises(ResumeError, match="Another process"), open_parts(tmp_path / "p", {}, OUTPUT, anew=False):
             pass
         # Not even --overwrite takes the work of a living process away.
-        with pytest.raises(ResumeError, match="Another process"), open_parts(tmp_path / "p", {}, anew=True):
+        with pytest.raises(ResumeError, match="Another process"), open_parts(tmp_path / "p", {}, OUTPUT, anew=True):
             pass
     finally:
         other.send_signal(signal.SIGKILL)
         other.wait()
         other.stdout.close()
     # The lock has died with its process.
-    with open_parts(tmp_path / "p", {}, anew=False) as parts:
+    with open_parts(tmp_path / "p", {}, OUTPUT, anew=False) as parts:
         assert parts.finished() == []
 
 
