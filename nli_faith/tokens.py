@@ -16,6 +16,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from nli_faith.errors import ModelError
+from nli_faith.words import WordTable, words_stand_alone
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -54,6 +55,7 @@ class Encoder:
         # A byte-level vocabulary always finds pieces of its own; in the others the piece "[SEP]" is an ordinary entry.
         self._is_special = np.zeros(self.size, dtype=bool)
         self._is_special[sorted(special - {self.unknown})] = True
+        self._words = WordTable(tokenizer, self._encode) if words_stand_alone(tokenizer) else None
 
     @classmethod
     def from_file(cls, path: str | Path, join: str = "pair") -> Encoder:
@@ -110,7 +112,10 @@ class Encoder:
         Lone surrogates, which no tokenizer takes, are read as U+FFFD.
         """
         clean = [text if text.isascii() else _well_formed(text) for text in texts]
-        encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+        return self._encode(clean) if self._words is None else self._words.encode(clean)
+
+    def _encode(self, texts: Sequence[str]) -> list[np.ndarray]:
+        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         arrays = [np.array(encoding.ids, dtype=np.int32) for encoding in encodings]
         for ids in arrays:
             hit = self._is_special[ids]
