@@ -26,7 +26,7 @@ AFTER_NOUN = (
 # Nouns that mean "what was retrieved" by themselves, and those that do so only as "the provided report".
 NOUN = (
     r"(?:contexts?|passages?|documents?|documentation|texts?|search results?|excerpts?|snippets?|sources?|articles?|"
-    r"chunks?|transcripts?|knowledge base|source materials?)"
+    r"chunks?|transcripts?|knowledge base|source materials?|json(?: (?:data|object|file|structure|record))?|structured data)"
 )
 LOOSE = (
     r"(?:information|data|content|details|materials?|reports?|files?|pages?|records?|facts?|input|results|handbook|"

@@ -503,6 +503,14 @@ def test_parts_of_a_long_text_fit_and_hold_every_word(encoder, size):
     assert split_long("x7" * 2000, size, encoder) == []
 
 
+@pytest.mark.parametrize("size", [8, 30, 128])
+@pytest.mark.parametrize("text", ["漢字かな交じり文" * 60, "第一条，本法适用。" * 40, "ภาษาไทย" * 80, "前 " + "漢字" * 200 + " 後"])
+def test_a_long_text_without_spaces_is_cut_between_its_characters(encoder, size, text):
+    parts = split_long(text, size, encoder)
+    assert "".join(parts).replace(" ", "") == text.replace(" ", "")
+    assert all(len(ids) <= size for ids in encoder.encode(parts))
+
+
 # Use from programs
 
 
