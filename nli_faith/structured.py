@@ -20,6 +20,7 @@ _WORDS = {"true": "yes", "True": "yes", "false": "no", "False": "no", "null": "n
           "NaN": "not given", "nan": "not given"}  # fmt: skip
 _RECORDS = re.compile(r"\{|\[\s*\{")
 _HOURS = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s*[-\u2013]\s*([01]?\d|2[0-4]):([0-5]?\d))?")
+_JSON = json.JSONDecoder(strict=False)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|_+")
 
 
@@ -76,7 +77,7 @@ def _name(key: str) -> str:
 def _string(raw: str) -> str:
     if raw[0] == '"':
         try:
-            return json.loads(raw, strict=False)
+            return _JSON.decode(raw)
         except ValueError:
             pass  # Python writes double quotes too, around a text with a single one, and knows more escapes
     try:
