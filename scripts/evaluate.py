@@ -5,6 +5,7 @@
 Reads `DATA/eval/<set>.dev.jsonl(.gz)`: contexts, response and either `human.faithful` or one stored judge. The score of an
 answer is `min_support`; balanced accuracy and F1 (of the unfaithful class) are given for the product's two verdicts, the
 answer threshold of the model's card and the strict rule (every claim supported). Intervals: 95 %, bootstrap over sources.
+The quick look at a model in training; the full report, beside judges and detectors, is benchmarks/agreement.py.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from measures import Bootstrap, auroc
 from nli_faith import Scorer
 from nli_faith.memory import keep_freed_memory
 from training_data import find, fraction, read_jsonl
@@ -37,44 +39,14 @@ def load(data: Path, name: str, rows: int | None) -> list[dict]:
     return records
 
 
-def auroc(score: np.ndarray, faithful: np.ndarray) -> float:
-    """Area under the ROC curve of `score` for `faithful` (Mann-Whitney, ties count half)."""
-    order = np.argsort(score, kind="stable")
-    ranks = np.empty(len(score))
-    values, inverse, counts = np.unique(score[order], return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    ranks[order] = ((ends - counts + 1 + ends) / 2)[inverse]
-    positive = int(faithful.sum())
-    negative = len(faithful) - positive
-    if not positive or not negative:
-        return float("nan")
-    return float((ranks[faithful].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
-def figures(score: np.ndarray, faithful: np.ndarray, said: dict[str, np.ndarray]) -> dict[str, float]:
-    """AUROC of the score, and balanced accuracy and F1 of the unfaithful class of each verdict in `said`."""
-    out = {"auroc": auroc(score, faithful)}
+def with_intervals(score, faithful, said, sources) -> dict[str, list[float]]:
+    """name -> [figure, low, high]: AUROC of the score, balanced accuracy and F1 of each verdict in `said`."""
+    bootstrap = Bootstrap(sources)
+    out = {"auroc": bootstrap.of(auroc, score, faithful)}
     for name, verdict in said.items():
-        hit = np.mean(verdict[faithful]) if faithful.any() else np.nan
-        caught = np.mean(~verdict[~faithful]) if (~faithful).any() else np.nan
-        flagged = ~verdict
-        right = (flagged & ~faithful).sum()
-        out[f"balanced_accuracy_{name}"] = float((hit + caught) / 2)
-        out[f"f1_unfaithful_{name}"] = float(2 * right / max(1, flagged.sum() + (~faithful).sum()))
+        rates = bootstrap.rates(verdict, faithful)
+        out |= {f"{kind}_{name}": rates[kind] for kind in ("balanced_accuracy", "f1_unfaithful")}
     return out
-
-
-def with_intervals(score, faithful, said, sources, draws: int = 400) -> dict[str, list[float]]:
-    """name -> [figure, low, high]."""
-    rng = np.random.default_rng(0)
-    groups = [np.flatnonzero(sources == source) for source in np.unique(sources)]
-    samples: dict[str, list[float]] = {}
-    for _ in range(draws):
-        rows = np.concatenate([groups[i] for i in rng.integers(0, len(groups), len(groups))])
-        for name, value in figures(score[rows], faithful[rows], {k: v[rows] for k, v in said.items()}).items():
-            samples.setdefault(name, []).append(value)
-    whole = figures(score, faithful, said)
-    return {k: [round(float(x), 4) for x in (v, *np.nanpercentile(samples[k], [2.5, 97.5]))] for k, v in whole.items()}
 
 
 def evaluate(scorer: Scorer, records: list[dict]) -> tuple[dict, list[dict]]:

@@ -3,7 +3,8 @@
     python scripts/fit_threshold.py work/eval.json.rows.jsonl --sets ragtruth_human wice_oracle --card models/nli-faith-xsmall/card.json
 
 The threshold maximises balanced accuracy over the rows of those sets. What it is worth is told by cross-fitting: five parts by
-source document, each scored with the threshold of the other four. Rows are those that scripts/evaluate.py wrote.
+source document, each scored with the threshold of the other four. Rows are those of scripts/evaluate.py, or the
+rows.jsonl that benchmarks/agreement.py leaves beside the pairs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from measures import cells, rates
+from nli_faith import cuts
 from training_data import fraction, read_jsonl
 
 FOLDS = 5
@@ -21,16 +24,12 @@ FOLDS = 5
 
 def balanced_accuracy(said: np.ndarray, faithful: np.ndarray) -> float:
     """Mean of the shares of faithful and of unfaithful rows that are called so."""
-    return float((said[faithful].mean() + (~said)[~faithful].mean()) / 2)
+    return float(rates(cells(said, faithful).sum(axis=0))["balanced_accuracy"])
 
 
 def best_threshold(score: np.ndarray, faithful: np.ndarray) -> float:
-    """The cut between two neighbouring scores with the highest balanced accuracy; the middle one of equals."""
-    values = np.unique(score)
-    cuts = np.concatenate([values[:1], (values[1:] + values[:-1]) / 2])
-    worth = np.array([balanced_accuracy(score >= cut, faithful) for cut in cuts])
-    best = np.flatnonzero(worth >= worth.max() - 1e-12)
-    return float(cuts[best[len(best) // 2]])
+    """The threshold in (0, 1] with the highest balanced accuracy."""
+    return cuts.best_threshold(score, ~faithful, cuts.Aim("balanced"))
 
 
 def main() -> None:
@@ -46,8 +45,7 @@ def main() -> None:
     said = np.zeros(len(rows), dtype=bool)
     for k in range(FOLDS):
         said[fold == k] = score[fold == k] >= best_threshold(score[fold != k], faithful[fold != k])
-    flagged = ~said
-    f1 = 2 * (flagged & ~faithful).sum() / (flagged.sum() + (~faithful).sum())
+    f1 = float(rates(cells(said, faithful).sum(axis=0))["f1_unfaithful"])
     threshold = round(best_threshold(score, faithful), 4)
     print(f"{len(rows)} rows, threshold {threshold}")
     print(f"cross-fitted: balanced accuracy {balanced_accuracy(said, faithful):.4f}, F1 of the unfaithful class {f1:.4f}")
