@@ -1,6 +1,6 @@
 """An answer as typed units with exact offsets.
 
-    answer -> blocks -> sentences -> kinds -> units (reading or json_answers) -> claims
+    answer -> blocks -> sentences -> kinds -> units (reading or json_answers) -> (clauses) -> claims
 
 For every unit `answer[start:end] == text`, units are in order and don't overlap, and every letter or digit of the answer is
 inside a unit or is a list number, a citation mark, a fence line or another mark.
@@ -12,8 +12,10 @@ import re
 from dataclasses import replace
 
 from nli_faith.blocks import FENCE
+from nli_faith.clauses import split_clauses
 from nli_faith.errors import UsageError
 from nli_faith.json_answers import read_json
+from nli_faith.kinds import kind_of
 from nli_faith.markup import encodable, plain
 from nli_faith.options import GRANULARITIES
 from nli_faith.reading import Unit, read_text
@@ -35,7 +37,8 @@ def split_claims(answer: str, question: str | None = None, granularity: str = "s
     Args:
         answer: raw text; anything goes, lone surrogates included.
         question: put before a fragment answer such as "15"; pass it only when it is short enough to be read with one.
-        granularity: "sentence" (one unit per sentence) or "answer" (the whole answer as one unit).
+        granularity: "sentence" (one unit per sentence), "clause" (one per coordinated clause) or "answer" (the whole
+            answer as one unit).
 
     Returns:
         The units in order; empty only when the answer has nothing but white space.
@@ -46,6 +49,8 @@ def split_claims(answer: str, question: str | None = None, granularity: str = "s
     if granularity == "answer" and units:
         units = [_whole(answer, units)]
     units = _with_question(units, plain(question) if question else "")
+    if granularity == "clause":
+        units = [clause for unit in units for clause in _clauses(answer, unit)]
     return tuple(_claim(answer, unit) for unit in units)
 
 
@@ -94,6 +99,21 @@ def _whole(answer: str, units: list[Unit]) -> Unit:
     """All units as one."""
     kind = CLAIM if any(unit.kind == CLAIM for unit in units) else units[0].kind
     return Unit(*_stripped(answer), " ".join(unit.said for unit in units if unit.said), kind)
+
+
+def _clauses(answer: str, unit: Unit) -> list[Unit]:
+    """A claim as its coordinated clauses, each of the kind that it has by itself: "I don't know, but it costs $5."
+
+    A unit that is read with something before it, or otherwise than it stands there (a table row), stays whole.
+    """
+    text = answer[unit.start : unit.end]
+    if unit.kind != CLAIM or unit.lead or unit.said != plain(text):
+        return [unit]
+    parts = split_clauses(text)
+    if len(parts) == 1:
+        return [unit]
+    units = [Unit(unit.start + start, unit.start + end, said, kind_of(said)) for start, end, said in parts]
+    return units if any(part.kind == CLAIM for part in units) else [unit]
 
 
 def _with_question(units: list[Unit], question: str) -> list[Unit]:

@@ -8,7 +8,7 @@ from nli_faith.errors import UsageError
 from nli_faith.types import added_claim_fields
 
 DEFAULT_MODEL = "nli-faith-xsmall"
-GRANULARITIES = ("sentence", "answer")
+GRANULARITIES = ("sentence", "clause", "answer")
 DTYPES = ("auto", "fp32", "bf16", "fp16")
 
 
@@ -42,7 +42,8 @@ class ScoreOptions:
     """How an answer becomes claims and how probabilities become verdicts.
 
     Attributes:
-        granularity: "sentence" (one unit per sentence) or "answer" (the whole answer as one hypothesis).
+        granularity: "sentence" (one unit per sentence), "clause" (a sentence with coordinated predicates is several units) or
+            "answer" (the whole answer as one hypothesis).
         threshold: P(entailment) in (0, 1] from which a window supports a claim; None means argmax.
         no_claims: faithfulness of an answer without a claim (a refusal, a greeting): 1.0, 0.0 or None.
         early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound.

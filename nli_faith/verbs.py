@@ -88,30 +88,36 @@ def has_finite_verb(text: str) -> bool:
     """Whether `text` seems to state something rather than name it. Scripts without case count as soon as they are long."""
     if not text.isascii() and len(NO_CASE.findall(text)) >= NO_CASE_UNITS:
         return True
-    words = WORD.findall(text[:600])
+    return first_finite_verb(text) is not None
+
+
+def first_finite_verb(text: str) -> tuple[int, int] | None:
+    """(start, end) of the first word that seems to be a finite verb; None when the first 600 characters have none."""
+    found = list(WORD.finditer(text[:600]))
+    words = [word[0] for word in found]
     lows = [word.lower().replace("’", "'") for word in words]
     stopped = text.rstrip().endswith(".")
     for at, low in enumerate(lows):
         if low in AUXILIARIES:
             month = low == "may" and words[at] == "May" and (at + 1 == len(lows) or lows[at + 1][0].isdigit() or at > 0)
             if not (month or (at == 0 and low in ("have", "may"))):
-                return True
+                return found[at].span()
         elif at == 0:
             continue
         elif low in BASE and _has_pronoun_subject(lows, at):
-            return True
+            return found[at].span()
         elif low in BASE and lows[at - 1][-1] == "s" and lows[at - 1][-2:] not in ("ss", "us", "is", "'s"):
-            return True
+            return found[at].span()
         elif low in DOUBTFUL:
             after = lows[at + 1] if at + 1 < len(lows) else ""
             if lows[at - 1] not in NO_SUBJECT and (after in OBJECT or after[:1].isdigit()):
-                return True
+                return found[at].span()
         elif low in PLAIN or low.endswith(("izes", "yzes", "ifies")):
             if lows[at - 1] not in ("a", "an", "the", "of"):
-                return True
+                return found[at].span()
         elif low.endswith("ed") and len(low) > 3 and words[at].islower() and _is_past(lows, at, stopped):
-            return True
-    return False
+            return found[at].span()
+    return None
 
 
 def _has_pronoun_subject(lows: list[str], at: int) -> bool:
