@@ -58,6 +58,10 @@ def _add_rule_flags(parser: argparse.ArgumentParser) -> None:
                        help="one claim per sentence, or the whole answer as one (default: sentence)")  # fmt: skip
     group.add_argument("--no-claims", default="1", choices=sorted(NO_CLAIMS), metavar="1|0|null",
                        help="faithfulness of an answer without a claim, such as a refusal (default: 1)")  # fmt: skip
+    group.add_argument("--flags", action="store_true",
+                       help="also say which claims have a number that their evidence lacks, or a negation it does not have")  # fmt: skip
+    group.add_argument("--strict-numbers", action="store_true",
+                       help="with --flags: a claim with such a number is unsupported")  # fmt: skip
 
 
 def _add_score(commands) -> None:

@@ -84,7 +84,7 @@ def _make_scorer(args: argparse.Namespace, **options):
 
 
 def _rule(args: argparse.Namespace) -> dict:
-    return {"threshold": args.threshold, "calibration": args.calibration, "granularity": args.granularity,
+    return {"threshold": args.threshold, "calibration": args.calibration, "granularity": args.granularity, "flags": args.flags, "strict_numbers": args.strict_numbers,
             "no_claims": NO_CLAIMS[args.no_claims]}  # fmt: skip
 
 

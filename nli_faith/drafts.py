@@ -9,6 +9,7 @@ import numpy as np
 
 from nli_faith.claims import split_claims
 from nli_faith.evidence import Passages
+from nli_faith.flags import Flags, apply_flags, flag_claim, supporting_chunks
 from nli_faith.language import unmeasured
 from nli_faith.long_claims import split_long
 from nli_faith.options import ScoreOptions
@@ -28,7 +29,8 @@ class Draft:
         claims: positions in `units` of those that count.
         parts: hypothesis numbers of each claim; more than one for a claim that is read in parts.
         windows: (chunk, window) in the order of the chunks; premises: numbers of their ids, int64[w].
-        decisions: one for each claim, once the pairs are scored; passages: what is quoted, by window.
+        decisions: one for each claim, once the pairs are scored; flags: likewise, where they are asked for.
+        passages: what is quoted, by window.
     """
 
     row: Row
@@ -40,6 +42,7 @@ class Draft:
     windows: list[tuple[int, Window]] = field(default_factory=list)
     premises: np.ndarray | None = None
     decisions: list[Decision] = field(default_factory=list)
+    flags: list[Flags] = field(default_factory=list)
     passages: dict[int, Passages] = field(default_factory=dict)
 
     @property
@@ -143,6 +146,18 @@ def decide(draft: Draft, grid: np.ndarray, rule: Rule, hypotheses: Pool) -> list
     return [parts[0] if len(parts) == 1 else join_parts(parts) for parts in joined]
 
 
+def flag_claims(draft: Draft, grid: np.ndarray, rule: Rule) -> list[Flags]:
+    """The flags of each claim, once there are decisions. Arguments as in `decide`."""
+    chunk = np.array([chunk for chunk, _ in draft.windows])
+    supports, flags, first = rule.supports(grid), [], 0
+    for i, parts, decision in zip(draft.claims, draft.parts, draft.decisions):
+        numbers = supporting_chunks(supports[first : first + len(parts)], decision.window, chunk)
+        first += len(parts)
+        chunks = [draft.row.chunks[number] for number in numbers]
+        flags.append(flag_claim(draft.units[i].text, chunks, _passages(draft, decision.window).sentences, decision.exhaustive))
+    return flags
+
+
 def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float) -> AnswerScore:
     """The row as it is put out; `answer_threshold` is the `min_support` from which it is called faithful."""
     verdicts = [
@@ -154,6 +169,8 @@ def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float)
             verdicts[i] = replace(verdicts[i], verdict="unsupported", support=0.0, exhaustive=True)
     for i, decision in zip(draft.claims, draft.decisions):
         verdicts[i] = _verdict(draft, verdicts[i], decision)
+    for i, flags in zip(draft.claims, draft.flags):
+        verdicts[i] = apply_flags(verdicts[i], flags, options.strict_numbers)
     counted = [verdicts[i] for i in draft.claims] if draft.status in ("scored", "no_context") else []
     kinds = [verdict.verdict for verdict in counted]
     lowest = min((verdict.support for verdict in counted), default=None)
@@ -175,12 +192,17 @@ def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float)
     )
 
 
+def _passages(draft: Draft, number: int) -> Passages:
+    if number not in draft.passages:
+        chunk, window = draft.windows[number]
+        draft.passages[number] = Passages(draft.row.chunks[chunk], window.start, window.end, window.pieces)
+    return draft.passages[number]
+
+
 def _verdict(draft: Draft, unit: ClaimVerdict, decision: Decision) -> ClaimVerdict:
     number, window = draft.windows[decision.window]
     chunk = draft.row.chunks[number]
-    if decision.window not in draft.passages:
-        draft.passages[decision.window] = Passages(chunk, window.start, window.end, window.pieces)
-    start, end = draft.passages[decision.window].quote(unit.hypothesis or unit.text)
+    start, end = _passages(draft, decision.window).quote(unit.hypothesis or unit.text)
     p = [float(value) for value in decision.p]
     return replace(
         unit,

@@ -27,6 +27,10 @@ class Passages:
         self._spans = list(pieces) or _pieces(chunk, start, end) or [(start, min(end, start + LIMIT))]
         self._words = [set(_WORD.findall(chunk[a:b].lower())) for a, b in self._spans]
 
+    @property
+    def sentences(self) -> list[str]:
+        return [self._chunk[a:b] for a, b in self._spans]
+
     def quote(self, claim: str) -> tuple[int, int]:
         """(start, end) in the chunk of the sentence that bears most on `claim`, with its neighbours, at most 300 characters."""
         chunk, spans = self._chunk, self._spans

@@ -50,6 +50,8 @@ class ScoreOptions:
         calibration: a file of `nli-faith calibrate`, whose threshold replaces argmax (one of claims) or the model's answer
             threshold (one of answers).
         joined_evidence: chunks, at least 2, that an unsupported claim is read against once more as one text; None for none.
+        flags: say of every claim whether a number of it is missing from its evidence, and whether a negation differs.
+        strict_numbers: a claim with a number that is missing is not supported; turns `flags` on.
     """
 
     granularity: str = "sentence"
@@ -58,6 +60,8 @@ class ScoreOptions:
     early_exit: bool = False
     calibration: str | None = None
     joined_evidence: int | None = None
+    flags: bool = False
+    strict_numbers: bool = False
 
     def __post_init__(self) -> None:
         if self.granularity not in GRANULARITIES:
@@ -68,6 +72,10 @@ class ScoreOptions:
             raise UsageError(f"no_claims {self.no_claims!r} is not 1, 0 or null.")
         if self.joined_evidence is not None and self.joined_evidence < 2:
             raise UsageError(f"joined_evidence {self.joined_evidence} joins nothing; give a whole number of at least 2.")
+        if self.strict_numbers and self.early_exit:
+            raise UsageError("strict_numbers has to see every chunk that supports a claim, and early_exit stops at the first.")
+        if self.strict_numbers:
+            object.__setattr__(self, "flags", True)
 
     @property
     def claim_fields(self) -> tuple[str, ...]:

@@ -20,7 +20,10 @@ CLAIM_FIELDS = (
     pa.field("evidence_start", _COUNT), pa.field("evidence_end", _COUNT), pa.field("exhaustive", _TRUTH),
 )  # fmt: skip
 # Fields that stand behind those of `CLAIM_FIELDS` when an option asks for them; see `types.added_claim_fields`.
-ADDED_FIELDS = {"joined": pa.field("joined", pa.list_(_COUNT))}
+ADDED_FIELDS = {
+    "joined": pa.field("joined", pa.list_(_COUNT)), "numeric_mismatch": pa.field("numeric_mismatch", _TRUTH),
+    "negation_mismatch": pa.field("negation_mismatch", _TRUTH),
+}  # fmt: skip
 SCORE_FIELDS = (
     pa.field("faithfulness", _NUMBER), pa.field("faithful", _TRUTH), pa.field("status", _TEXT),
     pa.field("error", _TEXT), pa.field("n_units", _COUNT), pa.field("n_claims", _COUNT),

@@ -14,7 +14,7 @@ import numpy as np
 from nli_faith.calibrations import check_alone, load_calibration
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
-from nli_faith.drafts import Draft, decide, draft_row, finish, read_texts, short_questions, window_size
+from nli_faith.drafts import Draft, decide, draft_row, finish, flag_claims, read_texts, short_questions, window_size
 from nli_faith.identity import model_hash
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
@@ -64,12 +64,14 @@ class Scorer:
         no_claims: float | None = 1.0,
         early_exit: bool = False,
         calibration: str | PathLike | None = None,
+        flags: bool = False,
+        strict_numbers: bool = False,
         probe: bool = True,
     ) -> None:
         """
         Args:
             model: the bundled "nli-faith-xsmall", "fake", a folder, or a Hugging Face id; see `ModelOptions`.
-            granularity, threshold, no_claims, early_exit, calibration: see `ScoreOptions`.
+            granularity, threshold, no_claims, early_exit, calibration, flags, strict_numbers: see `ScoreOptions`.
             probe: check the model on a few obvious pairs at load; off only for tests and timing.
         Raises:
             UsageError: a value outside its range. The model itself is loaded, and may be refused, at first use.
@@ -77,7 +79,7 @@ class Scorer:
         """
         self.model_options = ModelOptions(str(model), tuple(labels) if labels else None, device, dtype, budget)
         path = None if calibration is None else str(calibration)
-        self.score_options = ScoreOptions(granularity, threshold, no_claims, early_exit, path)
+        self.score_options = ScoreOptions(granularity, threshold, no_claims, early_exit, path, flags=flags, strict_numbers=strict_numbers)
         self.calibration = None if path is None else load_calibration(path)
         check_alone(self.calibration, threshold)
         self._probe = probe
@@ -189,6 +191,8 @@ class Scorer:
             read, rule = self.read_window(rows), Rule(self.claim_threshold)
             for draft, grid in read.grids:
                 draft.decisions = decide(draft, grid, rule, read.hypotheses)
+                if self.score_options.flags:
+                    draft.flags = flag_claims(draft, grid, rule)
             scores = [finish(draft, self.score_options, self.reader, self.answer_threshold) for draft in read.drafts]
             return WindowResult(tuple(scores), read.counts)
 

@@ -79,6 +79,7 @@ class ClaimVerdict:
         evidence, evidence_start, evidence_end: at most 300 characters of that chunk, with offsets into it.
         exhaustive: every window was scored.
         joined: chunks that were read as one text for a second look, when their joined text decided; None otherwise.
+        numeric_mismatch, negation_mismatch: see `flags.Flags`; None for a claim that was read against nothing.
     """
 
     text: str
@@ -98,6 +99,8 @@ class ClaimVerdict:
     evidence_end: int | None = None
     exhaustive: bool | None = None
     joined: tuple[int, ...] | None = _added_by("joined_evidence")
+    numeric_mismatch: bool | None = _added_by("flags")
+    negation_mismatch: bool | None = _added_by("flags")
 
 
 _ADDED = {field.name: field.metadata["option"] for field in fields(ClaimVerdict) if field.metadata}

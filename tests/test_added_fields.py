@@ -18,8 +18,8 @@ from nli_faith.outputs import ADDED_FIELDS, CLAIM_FIELDS, CLAIM_FILE_NAMES, CLAI
 from nli_faith.types import ClaimVerdict, WindowResult, added_claim_fields
 
 # Option and value -> the fields that it adds; a later option comes here with its own.
-ADDS = {("joined_evidence", 2): ("joined",)}
-VALUES = {"joined": (0, 2)}
+ADDS = {("joined_evidence", 2): ("joined",), ("flags", True): ("numeric_mismatch", "negation_mismatch")}
+VALUES = {"joined": (0, 2), "numeric_mismatch": True, "negation_mismatch": False}
 ENDINGS = [".parquet", ".jsonl", ".json", ".csv"]
 
 

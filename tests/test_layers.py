@@ -17,6 +17,7 @@ PACKAGE = Path(nli_faith.__file__).parent
 FLOORS = {
     "ground": "errors types options json_text ahead memory",
     "text": "abbreviations verbs sentences markup refusals kinds blocks reading json_answers clause_words clause_heads clauses claims language structured evidence",
+    "facts": "quantities units number_words dates amounts numerals numbers negation flags",
     "tokens": "tokens long_claims windows pairs batches",
     "decision": "scores",
     "model": "checkpoints deberta devices networks model",
@@ -34,7 +35,7 @@ LIBRARIES = {
     "transformers": {"networks"},
     "tokenizers": {"tokens", "doctor"},
     "huggingface_hub": {"checkpoints"},
-    "nltk": {"sentences"},
+    "nltk": {"sentences", "negation"},
     "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "files", "tables"},
     "fsspec": {"sources"},
     "datasets": {"sources"},

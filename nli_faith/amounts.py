@@ -1,0 +1,179 @@
+"""Counts, amounts, shares and ranks, in figures or written out: how they begin and what they mean."""
+
+from __future__ import annotations
+
+import re
+
+from nli_faith.number_words import CARDINALS, ORDINALS, WRITTEN, written_values
+from nli_faith.quantities import Date, Number, Quantity, read_code
+from nli_faith.units import BLANK, CURRENCIES, SCALES, UNITS, either, unit_at
+
+_FRACTIONS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
+_SIGNS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
+_VAGUE = frozenset("one hundred thousand million billion trillion".split())
+_SPOKEN_YEAR = re.compile(
+    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|twenty)[ -](?:hundred|[a-z]+ty\b|[a-z]+teen\b|twelve|eleven|ten)"
+)
+_HEDGES = {
+    "about": "about around roughly approximately approx circa ca c some nearly almost close_to near an_estimated estimated",
+    "over": "over more_than above at_least exceeding exceeds exceeded upwards_of no_less_than no_fewer_than beyond",
+    "under": "under less_than fewer_than below up_to at_most no_more_than as_many_as as_much_as",
+}
+_HEDGE_ENDS = {hedge: tuple(f" {words.replace('_', ' ')}" for words in line.split()) for hedge, line in _HEDGES.items()}
+_EDGES = (" ", "\u00a0", "\u202f", "\u2009")
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+_GROUPED = rf"\d{{1,3}}(?:,\d{{2,3}}){{0,6}},\d{{3}}(?!\d)(?:\.\d+)?|\d{{1,3}}(?:{BLANK}\d{{3}}){{1,6}}(?!\d|,\d)(?:\.\d+)?"
+_HALF = rf"(?:{BLANK}?[½¼¾⅓⅔]|{BLANK}and{BLANK}an?{BLANK}(?:half|quarter)(?![a-z]))"
+_POWER = r"(?:e[+-]?\d{1,2}(?![a-z0-9])|\s?[×x]\s?10(?:\^\d{1,2}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}))"
+_SCALE = re.compile(rf"(?:{BLANK}|-)?([a-z]+)(?![a-z0-9])", re.I)
+_OF_SCALE = r"(?: of)?(?: an?)?[ -](?P<fs>dozen|hundred|thousand|million|billion|trillion)\b"
+
+FIGURES = {
+    "rank": r"(?<![\d.,])(?P<rn>\d{1,9})(?:st|nd|rd|th)(?![a-z])",
+    "amount": rf"(?P<figure>{_GROUPED}|\d+(?:\.\d+|,\d{{1,2}}(?![\d,]))?)(?P<more>{_HALF})?(?P<power>{_POWER})?",
+    "sign": r"[½¼¾⅓⅔]",
+}
+_PART = {"part": rf"(?:half|(?P<fa>an?|one|two|three|four)[ -](?P<fb>{either(_FRACTIONS)}))\b(?:{_OF_SCALE})?(?:(?: of)? an?\b)?"}
+_WRITTEN = {"words": rf"(?P<written>{WRITTEN})(?![a-z])(?P<half>{_HALF})?"}
+_SINGLE = {"single": r"(?:an?|per|each|every)\b"}
+WORDS = (
+    {word: _WRITTEN for word in [*CARDINALS, *ORDINALS, "hundred", "thousand", "million", "billion", "trillion"]}
+    | {word: _PART | _WRITTEN for word in ("one", "two", "three", "four")}
+    | {word: _PART | _WRITTEN | _SINGLE for word in ("a", "an")}
+    | {"half": _PART, "per": _SINGLE, "each": _SINGLE, "every": _SINGLE}
+)
+
+
+def _amount(m: re.Match) -> list[Quantity]:
+    text, start, end = m.string, m.start(), m.end()
+    if len(m["figure"]) > 15:
+        return [read_code(m["figure"], start)]
+    money, begin = _money(text, start)
+    value, step = _figure(m["figure"])
+    if m["more"]:
+        value, step = value + _fraction(m["more"]), 0.25
+    scale, end = (_power(m["power"]), end) if m["power"] else _scale_at(text, end, bool(money))
+    units, end = unit_at(text, end) if not money else (((money, 1.0),), end)
+    unit, firm = text[m.end() : end].strip(" -\u00a0") if units and not money else "", _is_firm(text, start, end)
+    if unit == "m":
+        units = (*units, ("time", 60.0), ("", 1e6))
+    elif unit == "M":
+        units, scale = (), 1e6
+    elif unit in ("G", "H", "L"):  # "5G" is a name
+        units, firm = (), False
+    if scale == 1 and end == m.end() and not money and not m["more"] and m["figure"].isdigit() and len(m["figure"]) == 4 and 1000 <= value < 2200:
+        return [Date(start, end, int(value), firm=firm)]
+    return [Number(value * scale, begin, end, units, step * scale, scale, step < 1, _hedge(text, begin), firm)]
+
+
+def _money(text: str, start: int) -> tuple[str, int]:
+    """(currency before the figure, where that begins); ("", start) for none."""
+    end = start - 1 if text[start - 1 : start] in _EDGES and start else start
+    for length in (3, 2, 1):
+        sign = text[max(0, end - length) : end].lower()
+        if sign in CURRENCIES and not (length == 3 and sign.isalpha() and text[max(0, end - 4) : end - 3].isalpha()):
+            return CURRENCIES[sign], end - len(sign)
+    return "", start
+
+
+def _figure(raw: str) -> tuple[float, float]:
+    """(value, place of the last digit) of digits with or without marks between the thousands."""
+    plain = re.sub(BLANK, "", raw)
+    if re.fullmatch(r"\d+,\d{1,2}", plain):
+        plain = plain.replace(",", ".")
+    plain = plain.replace(",", "")
+    decimals = len(plain) - plain.index(".") - 1 if "." in plain else 0
+    return float(plain), 10.0**-decimals
+
+
+def _fraction(text: str) -> float:
+    return _SIGNS.get(text[-1]) or (0.25 if text.lower().endswith("quarter") else 0.5)
+
+
+def _scale_at(text: str, at: int, money: bool) -> tuple[float, int]:
+    """(factor of the scale word at this place, where it ends); (1, at) for none. "m" and "b" are one behind money only."""
+    match = _SCALE.match(text, at)
+    if match is None:
+        return 1.0, at
+    word = match[1].lower()
+    factor = {"m": 1e6, "b": 1e9, "t": 1e12}.get(word) if money else None
+    factor = factor or SCALES.get(word)
+    return (factor, match.end()) if factor else (1.0, at)
+
+
+def _power(text: str) -> float:
+    digits = text.translate(_SUPERSCRIPTS).lower()
+    exponent = digits[1:] if digits[0] == "e" else re.split(r"10\^?", digits, maxsplit=1)[1]
+    return 10.0 ** int(exponent)
+
+
+def _part(m: re.Match) -> list[Quantity]:
+    count = 1 if m["fa"] is None or m["fa"].lower() in ("a", "an") else CARDINALS[m["fa"].lower()]
+    share = count / _FRACTIONS[(m["fb"] or "half").lower()]
+    scale = SCALES[m["fs"].lower()] if m["fs"] else 1.0
+    units, end = unit_at(m.string, m.end())
+    if scale > 1 or units:
+        return [Number(share * scale, m.start(), end, units, 0.05 * scale, scale, True, _hedge(m.string, m.start()))]
+    return [Number(100 * share, m.start(), m.end(), UNITS["%"], firm=False)]
+
+
+def _words(m: re.Match) -> list[Quantity]:
+    text, start, written = m.string, m.start(), m["written"].lower()
+    *others, last = (value for value, _ in written_values(written))
+    found: list[Quantity] = [Number(float(value), start, m.end(), firm=value != 1) for value in others]
+    scale, end = _scale_at(text, m.end(), money=False)
+    units, end = unit_at(text, end)
+    if end == m.end() and m["half"] is None and _SPOKEN_YEAR.match(written):
+        return [*found, Date(start, end, last)]
+    value = (last + (_fraction(m["half"]) if m["half"] else 0)) * scale
+    named = next((SCALES[word] for word in ("trillion", "billion", "million", "thousand") if written.endswith(word)), 1.0)
+    # "One" is a pronoun as often as a number, and nobody counted in "a million reasons".
+    firm = re.sub("^an? ", "", written) not in _VAGUE or (scale > 1 or (bool(units) and written != "one"))
+    step = named * scale * (0.25 if m["half"] else 1.0)
+    found.append(Number(value, start, end, units, step, named * scale, m["half"] is not None, _hedge(text, start), firm))
+    return found
+
+
+_DOZEN = re.compile(rf"{BLANK}(dozen|couple|pair)\b", re.I)
+_AND_A_HALF = re.compile(r" and a half\b", re.I)
+
+
+def _single(m: re.Match) -> list[Quantity]:
+    dozen = _DOZEN.match(m.string, m.end())
+    if dozen:
+        return [Number(12.0 if dozen[1].lower() == "dozen" else 2.0, m.start(), dozen.end(), firm=False)]
+    units, end = unit_at(m.string, m.end())
+    if not units:
+        return []
+    half = _AND_A_HALF.match(m.string, end)
+    if half:
+        return [Number(1.5, m.start(), half.end(), units, 0.25, decimals=True)]
+    return [Number(1.0, m.start(), end, units, firm=False)]
+
+
+def _hedge(text: str, start: int) -> str:
+    before = " " + text[max(0, start - 24) : start].lower().rstrip(" $€£~≈(\u00a0.")
+    if text[max(0, start - 2) : start].strip() in ("~", "≈"):
+        return "about"
+    if before.endswith((" a", " an", " the")):
+        before = before.rsplit(" ", 1)[0]
+    return next((hedge for hedge, ends in _HEDGE_ENDS.items() if before.endswith(ends)), "")
+
+
+def _is_firm(text: str, start: int, end: int) -> bool:
+    """Whether digits stand for themselves, and not in a name ("F-16", "5G") or a citation mark ("[1]")."""
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    if before == "-":
+        return not text[max(0, start - 2) : start - 1].isalpha()
+    return not (before.isalpha() or before == "_" or after.isalpha() or (before == "[" and after in ("]", ",")))
+
+
+READERS = {
+    "rank": lambda m: [Number(float(m["rn"]), m.start(), m.end())],
+    "amount": _amount,
+    "sign": lambda m: [Number(100 * _SIGNS[m[0]], m.start(), m.end(), UNITS["%"], firm=False)],
+    "part": _part,
+    "words": _words,
+    "single": _single,
+}

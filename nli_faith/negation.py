@@ -1,0 +1,116 @@
+"""Does a claim deny what its passage asserts, or assert what it denies?
+
+Deliberately narrow: it speaks up only where the passage's sentence has most of the claim's content words, one of the two is
+negated, the other is not, and what is negated is a word of both ("is available": "is not available", "never available",
+"unavailable", "neither ... nor available"). Where both have a negation, or either has another word that turns a sentence round
+("fails to", "refuses", "only", "until"), it keeps silent; a missed one costs less than a false alarm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from nltk.stem.porter import PorterStemmer
+
+SHARED = 0.7  # of the claim's content words that the sentence must have
+FEWEST = 2  # content words of a claim that is judged
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?|[,;:.!?()–—]")
+_NOT = frozenset("not no never neither nor none cannot without nobody nothing nowhere".split())
+# "Not only A but B", "no later than" and "not necessarily" deny nothing, or not quite.
+_SOFT = frozenset("only just merely simply necessarily least less fewer more later sooner earlier matter doubt wonder".split())
+# Words that turn a statement round, or narrow it, in ways that are not judged here.
+_TURNING = frozenset(
+    "fail fails failed failing unable lack lacks lacked lacking refuse refuses refused deny denies denied prohibit prohibits"
+    " prohibited ban bans banned forbid forbids forbidden prevent prevents prevented avoid avoids avoided exclude excludes"
+    " excluded excluding except unless until till only instead rather otherwise if hardly barely rarely seldom scarcely"
+    " stopped ceased longer former formerly previously zero absent absence missing few little reject rejects"
+    " rejected before".split()
+)
+_BREAKS = frozenset(",;:.!?()–—") | {"but", "although", "though", "while", "whereas", "because"}
+_LIGHT = frozenset(
+    "a an the any some all both each every this that these those it its they them their he she his her him we our you your i"
+    " my is are was were be been being am do does did done has have had having will would can could shall should may might must"
+    " ought to of in on at by for from with as and or than there here so very too also still ever really quite fully yet"
+    " currently always actually even either get gets got who which".split()
+)
+_PREFIX = re.compile(r"(?:un|non)-?(?=[a-z]{4})|(?:in|im|ir|il)(?=[a-z]{2,}(?:able|ible|ent|ant|ive|al|ate|ous|ic|plete|rect)$)")
+_stem = lru_cache(maxsize=65536)(PorterStemmer().stem)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The content words of a sentence as stems.
+
+    Attributes:
+        words: stem -> stem without a negating prefix, or None.
+        negated: stems that stand behind a negation everywhere; denies: there is a negation.
+        turns: there is a word of `_TURNING`, or a negation that is none.
+    """
+
+    words: dict[str, str | None]
+    negated: frozenset[str]
+    denies: bool
+    turns: bool
+
+
+def negation_mismatch(claim: str, sentences: Sequence[str]) -> bool:
+    """Whether one of the sentences that say most of the claim's words differs from it in a negation, and none agrees.
+
+    Args:
+        claim: one statement.
+        sentences: of the passage that decides about it.
+    """
+    said = _read(claim)
+    if len(said.words) < FEWEST or said.turns:
+        return False
+    verdicts = [_differs(said, _read(sentence)) for sentence in sentences]
+    return True in verdicts and False not in verdicts
+
+
+def _differs(claim: _Reading, sentence: _Reading) -> bool | None:
+    """True or False where the sentence says most of the claim's words, None where it says something else or can't be judged."""
+    known = sentence.words.keys() | set(sentence.words.values())
+    shared = sum(word in known or (base is not None and base in known) for word, base in claim.words.items())
+    if shared < SHARED * len(claim.words) or sentence.turns:
+        return None
+    denied = claim.negated | _prefixed(claim, sentence)
+    against = sentence.negated | _prefixed(sentence, claim)
+    if bool(denied or claim.denies) == bool(against or sentence.denies):
+        return False
+    return True if (denied & sentence.words.keys()) or (against & claim.words.keys()) else None
+
+
+def _prefixed(one: _Reading, other: _Reading) -> frozenset[str]:
+    """Stems that `one` has with a negating prefix only, and `other` without: "unavailable" beside "available"."""
+    return frozenset(
+        base for base in one.words.values() if base is not None and base in other.words and base not in one.words
+    )
+
+
+@lru_cache(maxsize=8192)
+def _read(sentence: str) -> _Reading:
+    tokens = [token.lower().replace("’", "'") for token in _WORD.findall(sentence)]
+    words: dict[str, str | None] = {}
+    plain, negated = set(), set()
+    denies = turns = waiting = False
+    for before, token in zip(["", *tokens], tokens):
+        if token in _NOT or token.endswith("n't"):
+            denies = waiting = True
+        elif before in ("no", "not") and token in _SOFT:
+            denies, turns, waiting = False, True, False
+        elif before == "no" and token in ("longer", "one"):
+            continue
+        elif token in _BREAKS:
+            waiting = False
+        elif token in _TURNING:
+            turns = True
+        elif token not in _LIGHT and not (waiting and token.endswith("ly")) and token[0].isalnum():
+            stem = _stem(token)
+            prefix = _PREFIX.match(token)
+            words[stem] = _stem(token[prefix.end() :]) if prefix else None
+            (negated if waiting else plain).add(stem)
+            waiting = False
+    return _Reading(words, frozenset(negated - plain), denies, turns)

@@ -1,0 +1,131 @@
+"""Text -> quantities, in one pass of one pattern, and the joining of those that belong together.
+
+Own patterns, because the packages that read quantities and dates manage some hundred sentences a second, where this reads
+tens of thousands, and take "1931 at" for a unit or "two and" for a day in February.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+
+from nli_faith import amounts, dates
+from nli_faith.quantities import Clock, Date, Number, Quantity, Weekday
+
+_READERS = dates.READERS | amounts.READERS
+_START = re.compile(r"\d+|[½¼¾⅓⅔]|[^\W\d_]+")
+_LINKS = frozenset(("http", "https", "www"))
+_LINK = re.compile(r"\S*")
+
+
+def _compile(patterns: dict[str, str]) -> re.Pattern:
+    """One pattern for all; its `lastgroup` names the one that fitted."""
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in patterns.items()), re.IGNORECASE)
+
+
+# What is more than a number is looked for before the numbers.
+_DAYS = _compile(dates.DAYS)
+_FIGURES = _compile(dates.FIGURES | amounts.FIGURES)
+_NUMBERS = _compile(amounts.FIGURES)
+_WORDS = {
+    word: [_compile({name: pattern}) for name, pattern in (dates.WORDS.get(word, {}) | amounts.WORDS.get(word, {})).items()]
+    for word in dates.WORDS | amounts.WORDS
+}
+_RANGE = re.compile(r"\s?(?:-|–|—|to|or|and|through|thru|until|till)\s?", re.I)
+_SPAN = re.compile(r"\s?(?:-|–|—|to|through|thru|until|till)\s?", re.I)
+_NEXT = re.compile(r",?\s(?:and\s)?", re.I)
+
+
+@lru_cache(maxsize=4096)
+def read_quantities(text: str) -> tuple[Quantity, ...]:
+    """The quantities of a text in the order of their places. Linear in its length; the last few thousand texts are kept."""
+    found: list[Quantity] = []
+    at = 0
+    for start in _START.finditer(text):
+        if start.start() < at:
+            continue
+        word = start[0]
+        if word[0].isalpha():
+            patterns = _WORDS.get(word.lower())
+            if patterns is None:
+                if word.lower() in _LINKS and text[start.end() : start.end() + 1] in (":", "."):
+                    at = _LINK.match(text, start.start()).end()
+                continue
+        else:
+            patterns = (_DAYS, _FIGURES, _NUMBERS)
+        for pattern in patterns:
+            match = pattern.match(text, start.start())
+            read = _READERS[match.lastgroup](match) if match else []
+            if read:
+                found += read
+                at = max(match.end(), read[-1].end)
+                break
+    return tuple(_joined(text, found))
+
+
+def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
+    """`found` with what a neighbour tells of each: the unit of "5" in "5 to 10 km", the years of "2019-21"."""
+    out = list(found)
+    for i in range(len(out) - 1):
+        gap = text[out[i].end : out[i + 1].start]
+        if len(gap) > 12:
+            continue
+        left, right = out[i], out[i + 1]
+        if _RANGE.fullmatch(gap):
+            out[i], out[i + 1] = _range(left, right, gap)
+    out += _spans(text, out)
+    _add_sums(text, out)
+    return out
+
+
+def _range(left: Quantity, right: Quantity, gap: str) -> tuple[Quantity, Quantity]:
+    if isinstance(left, Number) and isinstance(right, Number):
+        if left.units and not right.units and left.units[0][0].isupper():  # $5-10
+            return left, replace(right, units=left.units)
+        if not left.units and (right.units or right.scale > 1) and left.scale == 1:
+            scale = right.scale if left.value < right.value / right.scale * 10 and gap.strip() not in ("and", "or") else 1.0
+            return replace(left, value=left.value * scale, step=left.step * scale, scale=scale, units=right.units), right
+    if isinstance(left, Date) and isinstance(right, Number) and _is_year(left) and 0 < right.value < 100 and not right.units:
+        if gap.strip() in "-–—" and right.value > left.year % 100 and right.step == 1:
+            return left, Date(right.start, right.end, left.year // 100 * 100 + int(right.value))
+    if isinstance(left, Number) and isinstance(right, Clock) and left.value == int(left.value) and 0 < left.value < 13:
+        if not left.units and left.scale == 1:  # 9 to 5 pm
+            return Clock(60.0 * (left.value % 12), left.start, left.end, halved=True), right
+    return left, right
+
+
+def _is_year(date: Date) -> bool:
+    return date.year is not None and date.month is None and date.until is None
+
+
+def _spans(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
+    """What lies between the ends of "Monday to Friday" and "May to July": stated, but not asked of a claim."""
+    for left, right in pairwise(found):
+        if not _SPAN.fullmatch(text[left.end : right.start][:12]):
+            continue
+        if isinstance(left, Weekday) and isinstance(right, Weekday) and len(left.days) == len(right.days) == 1:
+            (first,), (last,) = left.days, right.days
+            days = frozenset((first + i) % 7 for i in range((last - first) % 7 + 1))
+            yield Weekday(days, left.start, right.end, firm=False)
+        if isinstance(left, Date) and isinstance(right, Date) and left.month and right.month and left.month != right.month:
+            yield Date(left.start, right.end, right.year, left.month, last_month=right.month, firm=False)
+
+
+def _add_sums(text: str, found: list[Quantity]) -> None:
+    """"2 hours 30 minutes" and "5 feet 10 inches" are asked of a claim as one quantity, and stated as three."""
+    for i in range(len(found) - 1):
+        left, right = found[i], found[i + 1]
+        if not (isinstance(left, Number) and isinstance(right, Number) and left.units and right.units) or left.decimals:
+            continue
+        if not _NEXT.fullmatch(text[left.end : right.start][:6]):
+            continue
+        larger = dict(left.units)
+        for dimension, factor in right.units:
+            if right.value * factor < larger.get(dimension, 0.0) and factor < larger[dimension]:
+                value = left.value * larger[dimension] + right.value * factor
+                found[i], found[i + 1] = replace(left, firm=False), replace(right, firm=False)
+                found.append(Number(value, left.start, right.end, ((dimension, 1.0),), factor, decimals=True))
+                break

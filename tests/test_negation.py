@@ -1,0 +1,98 @@
+"""A negation on one side only: caught where claim and sentence say the same otherwise, left alone where that is not sure."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nli_faith.negation import negation_mismatch
+
+# (claim, sentence): one denies what the other asserts.
+DIFFER = [
+    ("The app is available in Germany.", "The app is not available in Germany."),
+    ("The app is available in Germany.", "The app isn't available in Germany."),
+    ("The app is available in Germany.", "The app is no longer available in Germany."),
+    ("The app is available in Germany.", "The app is unavailable in Germany."),
+    ("The app is available in the EU.", "The app is available in the US but not in the EU."),
+    ("Refunds are given after a week.", "No refunds are given after a week."),
+    ("Tickets are refundable.", "Tickets can never be refunded."),
+    ("The hotel has parking.", "The hotel has no parking."),
+    ("The hotel offers parking.", "The hotel doesn’t offer parking."),
+    ("Dogs may enter the garden.", "Dogs cannot enter the garden."),
+    ("The red and the blue line stop here on Sundays.", "Neither the red nor the blue line stops here on Sundays."),
+    ("The drug is approved for children.", "The drug has not yet been approved for children."),
+    ("The samples were contaminated.", "None of the samples were contaminated."),
+    ("The committee reached a decision on the budget.", "The committee didn't reach a decision on the budget."),
+    ("The tests were conclusive after two weeks.", "The tests were inconclusive after two weeks."),
+    ("He was a member of the board.", "He was never a member of the board."),
+    ("All rooms have a balcony.", "Not all rooms have a balcony."),
+]
+# (claim, sentence): no opposition, or none that is plain.
+FINE = [
+    ("The app is available in the US.", "The app is available in the US but not in the EU."),
+    ("The bill passed.", "Although it was not expected to, the bill passed."),
+    ("No refunds are given after a week.", "Refunds are not given after a week."),
+    ("The hotel does not have parking.", "The hotel has no parking."),
+    ("The hotel has no parking.", "The hotel offers no parking."),
+    ("It opens on Monday morning.", "It opens not only on Monday morning but also on Friday."),
+    ("The shop is open from noon.", "The shop is not open before noon."),
+    ("It is available from June.", "It is not available until June."),
+    ("The engine failed to start.", "The engine did not start."),
+    ("Children are not allowed in the pool.", "Children are banned from the pool."),
+    ("It weighs at most 5 kg when packed.", "It weighs no more than 5 kg when packed."),
+    ("The plan covers dental care.", "The plan does not cover glasses."),
+    ("The museum is closed on Monday.", "The museum is not open on Monday."),
+    ("She informed the police.", "The police form was signed by her."),
+    ("Ann did not vote.", "Bob voted early."),
+]
+
+
+@pytest.mark.parametrize(("claim", "sentence"), DIFFER)
+def test_a_negation_on_one_side_is_a_mismatch_either_way(claim, sentence):
+    assert negation_mismatch(claim, [sentence])
+    assert negation_mismatch(sentence, [claim]) or len(sentence.split()) > len(claim.split()) + 3
+
+
+@pytest.mark.parametrize(("claim", "sentence"), FINE)
+def test_what_is_no_plain_opposition_is_left_alone(claim, sentence):
+    assert not negation_mismatch(claim, [sentence])
+
+
+def test_a_sentence_that_agrees_settles_it():
+    claim = "The app is available in Germany."
+    assert negation_mismatch(claim, ["It is a good app.", "The app is not available in Germany."])
+    assert not negation_mismatch(claim, ["The app is not available in Germany.", "Now the app is available in Germany."])
+
+
+def test_sentences_about_something_else_say_nothing():
+    assert not negation_mismatch("The app is available in Germany.", ["Smoking is not allowed.", "No app is perfect."])
+    assert not negation_mismatch("The app is available in Germany.", [])
+
+
+def test_a_claim_of_one_word_is_not_judged():
+    assert not negation_mismatch("It is available.", ["It is not available."])
+
+
+_SENTENCES = st.sampled_from([text for pair in DIFFER + FINE for text in pair])
+
+
+@given(st.one_of(_SENTENCES, st.text(max_size=80)), st.lists(_SENTENCES, max_size=3))
+def test_a_sentence_never_differs_from_a_passage_that_has_it(claim, others):
+    assert not negation_mismatch(claim, [*others, claim])
+
+
+@given(_SENTENCES, st.lists(_SENTENCES, max_size=4))
+def test_the_order_of_the_sentences_does_not_matter(claim, sentences):
+    assert negation_mismatch(claim, sentences) == negation_mismatch(claim, sentences[::-1])
+
+
+@pytest.mark.parametrize("unit", ["not ", "un", "n't ", "a", "not a ", "in-", "!?", "none of "])
+def test_no_text_is_slow(unit):
+    text = (unit * 100_000)[:100_000]
+    begun = time.process_time()
+    negation_mismatch("The app is available in Germany.", [text])
+    negation_mismatch(text, [text])
+    assert time.process_time() - begun < 4.0

@@ -1,0 +1,306 @@
+"""Which numbers of a claim a passage states: spellings, rounding, what is not asked for, and what no text may make slow."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nli_faith.numbers import missing_numbers
+from nli_faith.number_words import written_values
+from nli_faith.numerals import read_quantities
+from nli_faith.quantities import Date, Number
+
+# Spellings of one quantity: any of them states any other.
+SAME = [
+    ("12 %", "12%", "12 percent", "12 per cent", "twelve percent", "12 pct", "twelve per cent"),
+    ("1.5 million dollars", "$1.5 million", "$1.5m", "1,500,000 dollars", "USD 1,500,000", "one and a half million dollars", "$1.5M",
+     "one million five hundred thousand dollars", "US$1.5 million"),
+    ("1.5k", "1,500", "1500", "1 500", "fifteen hundred", "one thousand five hundred", "1\u00a0500", "1.5 thousand", "1.5 × 10^3"),
+    ("3 June 2024", "June 3, 2024", "2024-06-03", "June 3rd, 2024", "3rd June 2024", "3rd of June 2024", "the third of June 2024",
+     "Jun. 3, 2024", "June third, 2024", "3 Jun 2024", "3.6.2024", "03.06.2024", "June 3 2024"),
+    ("June 3", "3 June", "June 3rd", "the 3rd of June", "the third of June", "June third", "3rd June"),
+    ("5 PM", "17:00", "5 p.m.", "5:00 pm", "5pm", "17h00", "5.00 pm", "five pm", "5:00 P.M."),
+    ("noon", "12 PM", "12:00", "midday", "12 noon"),
+    ("half past five in the evening, 5:30 pm", "17:30", "5.30pm", "17h30", "5:30 p.m."),
+    ("two and a half million", "2.5 million", "2,500,000", "2½ million", "2.5m people"),
+    ("18 months", "a year and a half", "1.5 years", "eighteen months", "18-month", "one year and six months"),
+    ("150 minutes", "2 hours 30 minutes", "2.5 hours", "two and a half hours", "2 hours and 30 minutes", "150 min", "2½ hours"),
+    ("30 days", "thirty days", "30-day", "thirty-day"),
+    ("20 years", "two decades", "twenty years", "20-year-old"),
+    ("1984", "nineteen eighty-four", "the year 1984"),
+    ("2024", "twenty twenty-four", "two thousand and twenty-four"),
+    ("1990s", "the '90s", "the 1990's"),
+    ("19th century", "nineteenth century", "nineteenth-century"),
+    ("21st", "twenty-first", "21"),
+    ("50 euros", "€50", "EUR 50", "fifty euros", "€ 50", "50 EUR"),
+    ("£3bn", "3 billion pounds", "£3 billion", "£3,000 million", "GBP 3 billion", "three billion pounds sterling"),
+    ("5 km", "5 kilometres", "5 kilometers", "five kilometres", "5,000 m", "5000 metres", "5-kilometre"),
+    ("5 to 10 days", "5-10 days", "5–10 days", "five to ten days", "between five and ten days", "5 days to 10 days"),
+    ("2019-21", "2019–2021", "from 2019 to 2021"),
+    ("0.25 kg", "250 g", "250 grams", "a quarter of a kilogram"),
+    ("350", "three hundred and fifty", "three hundred fifty"),
+    ("35,500", "thirty-five thousand five hundred", "35 500", "35.5 thousand"),
+    ("half a million", "500,000", "0.5 million", "five hundred thousand"),
+    ("12 dozen", "144", "twelve dozen"),
+    ("5 feet 10 inches", "5 ft 10 inches", "5 foot, 10 inches", "70 inches"),
+    ("25 °C", "25 degrees Celsius", "25°C", "25 degrees"),
+    ("3.2.1", "version 3.2.1", "v3.2.1"),
+    ("555-123-4567", "555.123.4567"),
+    ("16 GB", "16 gigabytes", "16GB"),
+    ("100 km/h", "100 kilometres per hour", "100 kph"),
+]  # fmt: skip
+
+# (claim, passage): what people accept.
+STATED = [
+    ("about 1.5 million people live there", "The city has 1,512,345 inhabitants."),
+    ("1.5 million people live there", "The city has 1,512,345 inhabitants."),
+    ("12 % of them", "12.4 % of them"),
+    ("roughly 300 guests", "312 guests came"),
+    ("nearly 500 pages", "487 pages"),
+    ("over 100 people", "137 people"),
+    ("more than 2,000 members", "2,345 members"),
+    ("under 40 minutes", "38 minutes"),
+    ("up to 10 GB", "10 GB"),
+    ("a pi of 3.14", "3.14159"),
+    ("a run of five miles", "an 8 km run"),
+    ("about 100 km away", "60 miles away"),
+    ("He was born in 1994.", "Born on 3 May 1994."),
+    ("in the 1990s", "in 1994"),
+    ("in the 19th century", "in 1843"),
+    ("in July", "from June to September"),
+    ("on 3 June 2024", "2024 was dry. The rain of June 3rd ended it."),
+    ("on Wednesday", "Monday to Friday"),
+    ("on Saturday", "Open at weekends."),
+    ("on Tuesday", "Open every day."),
+    ("opens on Monday", "Mon-Fri"),
+    ("from 9 AM to 5 PM", "9-5"),
+    ("from 9 to 11 am", "9-11 am"),
+    ("06/03/2024", "June 3, 2024"),
+    ("growth of 5 %", "growth (%): 5"),
+    ("It costs 1,200 pounds.", "It weighs 1,200 lb."),
+    ("the temperature was 68 °F", "20 °C"),
+    ("$5-10", "between $5 and $10"),
+    ("call (555) 123-4567", "phone: 555-123-4567"),
+    ("$1.2 billion", "$1,187 million"),
+    ("two thirds of all", "almost 70 percent"),
+]
+
+# (claim, passage, what is missing)
+MISSING = [
+    ("It opened in 1931.", "It opened in 1930.", "1931"),
+    ("12 % of them", "12 euros each", "12 %"),
+    ("12 % of them", "21 % of them", "12 %"),
+    ("1,512,345 people", "about 1.5 million people", "1,512,345"),
+    ("2 million people", "1.6 million people", "2 million"),
+    ("a run of five miles", "a run of five kilometres", "five miles"),
+    ("45 minutes", "45 countries", "45 minutes"),
+    ("$5 million", "$5 billion", "$5 million"),
+    ("$40", "€40", "$40"),
+    ("on 3 June", "on 4 June", "3 June"),
+    ("on 3 June", "on 3 July", "3 June"),
+    ("on 3 June 2023", "on 3 June 2024", "3 June 2023"),
+    ("on 3 June 2023", "on June 3rd", "3 June 2023"),
+    ("in August", "in July", "August"),
+    ("in March", "in May", "March"),
+    ("on Sunday", "Monday to Saturday", "Sunday"),
+    ("at 5 PM", "at 5 AM", "5 PM"),
+    ("at 17:00", "at 17:30", "17:00"),
+    ("at noon", "at midnight", "noon"),
+    ("in 1994", "in the 1990s", "1994"),
+    ("in the 1980s", "in 1994", "1980s"),
+    ("in the 18th century", "in 1843", "18th century"),
+    ("four branches", "three branches", "four"),
+    ("the second largest city", "the third largest city", "second"),
+    ("two years", "three years", "two years"),
+    ("three days", "three weeks", "three days"),
+    ("over 100 people", "212 people", "100"),
+    ("about 300 guests", "412 guests", "300"),
+    ("version 2.1.3", "version 2.1.4", "2.1.3"),
+    ("14 players", "41 players", "14"),
+    ("3.14", "3.24", "3.14"),
+    ("half a million people", "600,000 people", "half a million"),
+    ("from 9 AM to 6 PM", "9-5", "6 PM"),
+    ("-5 °C", "10 °C", "5 °C"),
+]
+
+# What no passage has to state.
+UNASKED = [
+    ("There are two options.", "You can take the bus or walk."),
+    ("One of them left.", "Ann left; Bob stayed."),
+    ("First, open the lid. Second, pour.", "Open the lid and pour."),
+    ("Half of the staff agreed.", "Many agreed."),
+    ("It spread with COVID-19.", "It spread with the coronavirus."),
+    ("The F-16 flew over 5G masts.", "A fighter flew over masts."),
+    ("It rained a lot [1].", "It rained a lot."),
+    ("It rained a lot [1, 2].", "It rained a lot."),
+    ("See https://example.org/2023/05/17 for more.", "There is a page."),
+    ("She may march in it.", "She is allowed to walk in it."),
+    ("A million reasons speak for it.", "Much speaks for it."),
+    ("A year later he left.", "He left the next summer."),
+    ("In his 30s he moved.", "As a young man he moved."),
+    ("He sat in the sun.", "He was outdoors."),
+]
+
+
+@pytest.mark.parametrize("spellings", SAME, ids=lambda spellings: spellings[0])
+def test_every_spelling_states_every_other(spellings):
+    failed = [(a, b) for a in spellings for b in spellings if missing_numbers(f"It says {a}.", [f"It says {b}."])]
+    assert not failed
+
+
+@pytest.mark.parametrize("spellings", SAME, ids=lambda spellings: spellings[0])
+def test_a_spelling_is_read_at_all(spellings):
+    assert not [text for text in spellings if not missing_numbers(f"It says {text}.", ["It says nothing."])]
+
+
+@pytest.mark.parametrize(("claim", "passage"), STATED)
+def test_what_people_accept_is_stated(claim, passage):
+    assert missing_numbers(claim, [passage]) == ()
+
+
+@pytest.mark.parametrize(("claim", "passage", "missing"), MISSING)
+def test_what_is_not_said_is_missing(claim, passage, missing):
+    assert missing_numbers(claim, [passage]) == (missing,)
+
+
+@pytest.mark.parametrize(("claim", "passage"), UNASKED)
+def test_some_numbers_are_not_asked_for(claim, passage):
+    assert missing_numbers(claim, [passage]) == ()
+
+
+def test_any_of_the_passages_may_state_a_number():
+    assert missing_numbers("12 staff in 40 rooms", ["12 staff", "40 rooms"]) == ()
+    assert missing_numbers("12 staff in 40 rooms", ["12 staff"]) == ("40",)
+    assert missing_numbers("12 staff in 40 rooms", []) == ("12", "40")
+
+
+def test_a_small_number_is_asked_for_only_where_the_same_things_are_counted():
+    assert missing_numbers("It has four branches.", ["It has three shops."]) == ()
+    assert missing_numbers("It has four branches.", ["It has three branches."]) == ("four",)
+    assert missing_numbers("It has four branches.", ["It has three branches, and four if you count Leeds."]) == ()
+
+
+def test_positions_are_those_of_the_text():
+    text = "On 3 June 2024 about 1.5 million people paid $12 at 5 PM."
+    assert [text[q.start : q.end] for q in read_quantities(text)] == ["3 June 2024", "1.5 million", "$12", "5 PM"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("twelve", [12]), ("twenty-one", [21]), ("one hundred and five", [105]), ("two hundred thousand", [200_000]),
+     ("nineteen eighty-four", [1984]), ("twenty twenty-four", [2024]), ("one two three", [1, 2, 3]), ("a hundred", [100]),
+     ("twelve hundred", [1200]), ("two million three thousand and four", [2_003_004]), ("ninety-nine", [99])],
+)  # fmt: skip
+def test_written_numbers(text, values):
+    assert [value for value, _ in written_values(text)] == values
+
+
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+
+def spell(n: int) -> str:
+    """British English, as a second opinion."""
+    if n < 20:
+        return _ONES[n]
+    if n < 100:
+        return _TENS[n // 10 - 2] + (f"-{_ONES[n % 10]}" if n % 10 else "")
+    if n < 1000:
+        return f"{_ONES[n // 100]} hundred" + (f" and {spell(n % 100)}" if n % 100 else "")
+    scale, name = next((s, name) for s, name in ((10**9, "billion"), (10**6, "million"), (1000, "thousand")) if n >= s)
+    rest = n % scale
+    return f"{spell(n // scale)} {name}" + (f"{' and ' if rest < 100 else ' '}{spell(rest)}" if rest else "")
+
+
+@given(st.integers(2, 10**12 - 1))
+def test_a_number_is_equal_to_itself_written_out(n):
+    (quantity,) = read_quantities(f"There were {spell(n)} of them")
+    value = quantity.year if isinstance(quantity, Date) else quantity.value
+    assert value == n
+
+
+@given(st.integers(11, 10**9), st.sampled_from(["{:d}", "{:,}", "{:,} %", "${:,}", "{:,} km", "{:,}.0"]))
+def test_marks_between_the_thousands_change_nothing(n, form):
+    claim = form.format(n)
+    assert missing_numbers(claim, [claim.replace(",", "")]) == missing_numbers(claim, [claim.replace(",", "\u202f")]) == ()
+
+
+@given(st.dates())
+def test_a_day_is_the_same_day_however_it_is_written(day):
+    if not 1000 <= day.year < 2200:
+        day = day.replace(year=1900 + day.year % 100, day=min(day.day, 28))
+    names = ["", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+    forms = [day.isoformat(), f"{day.day} {names[day.month]} {day.year}", f"{names[day.month]} {day.day}, {day.year}"]
+    short = [f"{day.day}{'th' if day.day in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(day.day % 10, 'th')} {names[day.month]}"]
+    for claim in forms + short:
+        for passage in forms:
+            assert missing_numbers(f"on {claim}", [f"It was {passage}."]) == ()
+
+
+@given(st.integers(0, 23), st.integers(0, 59))
+def test_a_time_is_the_same_in_both_clocks(hour, minute):
+    half = f"{hour % 12 or 12}:{minute:02} {'AM' if hour < 12 else 'PM'}"
+    assert missing_numbers(f"at {half}", [f"at {hour:02}:{minute:02}"]) == ()
+    assert missing_numbers(f"at {hour:02}:{minute:02}", [f"at {half}"]) == ()
+
+
+@given(st.integers(11, 999_999), st.integers(1, 999_999))
+def test_another_whole_number_is_missing(n, m):
+    claim = f"It has {n:,} seats"
+    assert bool(missing_numbers(claim, [f"It has {m:,} seats"])) == (n != m)
+
+
+_PIECES = st.sampled_from(
+    [*(text for spellings in SAME for text in spellings), *(claim for claim, *_ in STATED + MISSING + UNASKED)]
+)
+_TEXTS = st.lists(st.one_of(_PIECES, st.text(alphabet="0123456789.,:-/$% aehmnoprst½×^[]'\n", max_size=12)), max_size=6).map(" ".join)
+
+
+@settings(max_examples=300)
+@given(_TEXTS)
+def test_a_text_never_mismatches_itself(text):
+    assert missing_numbers(text, [text]) == ()
+
+
+@given(_TEXTS, _TEXTS, _TEXTS)
+def test_a_further_passage_never_makes_a_number_missing_that_it_does_not_deny(claim, passage, more):
+    """Whatever stands in one passage stays stated beside another; small counts apart, which a passage may deny."""
+    before, after = missing_numbers(claim, [passage]), missing_numbers(claim, [passage, more])
+    small = {claim[q.start : q.end].strip(" -") for q in read_quantities(claim) if isinstance(q, Number) and q.value <= 10}
+    assert set(after) - small <= set(before)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read(text):
+    for quantity in read_quantities(text):
+        assert 0 <= quantity.start < quantity.end <= len(text)
+
+
+HOSTILE = [
+    "1", "1 ", " 111", "1,111,", "1.1.", "1:1:", "1/1/", "1-", "1e1", "1.", "1\u00a0", "$", "3 × 10", "May ", "January 1 ", "one ",
+    "one hundred and ", "one-hundred-", "twenty-", "half a ", " and a half", "Monday to ", "2 hours 30 minutes ", "third of ",
+    "http://a.b/", "5 square ", "[1,", "'90s", "the ", " ", "x", "half past ", "a ", "12 o'clock ", "2019-", "1st", "½",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_no_text_is_slow(unit):
+    text = (unit * 100_000)[:100_000]
+    begun = time.process_time()
+    missing_numbers(text[:500] + " 4711", [text])
+    assert time.process_time() - begun < 4.0, "100 kB took seconds; some pattern is no longer linear"
+
+
+@pytest.mark.parametrize("unit", ["1 ", "1/1/", "1e1", "one ", "half a "])
+def test_time_grows_with_the_length_only(unit):
+    def seconds(size: int) -> float:
+        text = (unit * size)[:size]
+        begun = time.process_time()
+        read_quantities.__wrapped__(text)
+        return time.process_time() - begun
+
+    seconds(2_000)
+    assert seconds(40_000) < 4 * 4 * seconds(10_000) + 0.05
