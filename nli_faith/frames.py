@@ -20,7 +20,7 @@ _TYPES = {"faithfulness": "float64", "faithful": "boolean", "status": "object", 
 _CHECKED_ROWS = 256
 
 
-def score_frame(scorer, frame):
+def score_frame(scorer, frame, chosen: FileOptions = FileOptions()):
     """A copy of `frame` with the output columns of `nli-faith score` behind its own; index and own columns are kept.
 
     Columns are found by the names that files are searched for. `claims` holds one list of dicts a row. A cell that can't
@@ -28,6 +28,7 @@ def score_frame(scorer, frame):
 
     Args:
         scorer: a `Scorer`; frame: a pandas DataFrame, which is not changed.
+        chosen: names of columns to read instead.
     Raises:
         InputError: pandas is missing, `frame` is no DataFrame, it has no answer or no contexts column, or one of its
             columns carries an output column's name.
@@ -38,7 +39,7 @@ def score_frame(scorer, frame):
             f"score_frame takes a pandas DataFrame, not {type(frame).__name__}. For dicts there is score_rows."
         )
     names = [str(name) for name in frame.columns]
-    columns = find_columns(names, FileOptions(), _WHERE)
+    columns = find_columns(names, chosen, _WHERE)
     check_names(names, _WHERE)
     cells = [
         [None] * len(frame) if name is None else frame.iloc[:, names.index(name)].tolist()
@@ -46,7 +47,7 @@ def score_frame(scorer, frame):
     ]
     rows = [make_row(position, *row) for position, row in enumerate(zip(*cells, strict=True))]
     chunks = [chunk for row in rows[:_CHECKED_ROWS] for chunk in row.chunks]
-    check_contexts(chunks, columns.contexts, names, _WHERE, chosen=False)
+    check_contexts(chunks, columns.contexts, names, _WHERE, chosen=chosen.contexts is not None)
     scores: list[AnswerScore] = []
     for start in range(0, len(rows), WINDOW_ROWS):
         scores.extend(scorer.score_window(rows[start : start + WINDOW_ROWS]).scores)

@@ -144,44 +144,52 @@ class Scorer:
         """
         return self.score_window([make_row(0, answer, contexts, question)]).scores[0]
 
-    def score_rows(self, rows: Iterable[Mapping]) -> Iterator[AnswerScore]:
+    def score_rows(
+        self, rows: Iterable[Mapping], *, answer: str | None = None, contexts: str | None = None, question: str | None = None
+    ) -> Iterator[AnswerScore]:
         """Scores of dicts, in order, batched across rows.
 
         The keys of the first one decide, as the columns of a file do: `answer`, `contexts`, `question` or any name that
         the README lists. A later row that lacks one of them has the status "error".
 
+        Args:
+            answer, contexts, question: keys to read instead.
         Raises:
             InputError: the first row has no answer or no contexts.
         """
-        stream = iter(rows)
+        stream, chosen = iter(rows), FileOptions(question, answer, contexts)
         position, columns = 0, None
         while batch := list(islice(stream, ROWS_AT_ONCE)):
-            columns = columns or find_columns(list(batch[0]), FileOptions(), "The first row")
+            columns = columns or find_columns(list(batch[0]), chosen, "The first row")
             made = [_row(position + i, mapping, columns) for i, mapping in enumerate(batch)]
             position += len(batch)
             yield from self.score_window(made).scores
 
-    def score_frame(self, frame):
+    def score_frame(self, frame, *, answer: str | None = None, contexts: str | None = None, question: str | None = None):
         """A copy of a pandas DataFrame with the output columns of `nli-faith score` behind its own.
 
+        Args:
+            answer, contexts, question: columns to read instead of those whose names the README lists.
         Raises:
             InputError: no answer or contexts column, or a column that carries an output column's name.
         """
         from nli_faith.frames import score_frame
 
-        return score_frame(self, frame)
+        return score_frame(self, frame, FileOptions(question, answer, contexts))
 
-    def score_batch(self, batch):
+    def score_batch(self, batch, *, answer: str | None = None, contexts: str | None = None, question: str | None = None):
         """A pyarrow RecordBatch or Table with the output columns of `nli-faith score` behind its own; of the same type.
 
         The scorer itself may be called in its place, which is what Ray Data's `map_batches(batch_format="pyarrow")` does.
 
+        Args:
+            answer, contexts, question: columns to read instead of those whose names the README lists.
         Raises:
             InputError: no answer or contexts column, or a column that carries an output column's name.
         """
         from nli_faith.tables import score_batch
 
-        return score_batch(self, batch)
+        return score_batch(self, batch, FileOptions(question, answer, contexts))
 
     __call__ = score_batch
 

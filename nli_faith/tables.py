@@ -19,14 +19,16 @@ _WHERE = "The batch"
 _CHECKED_ROWS, _CHECKED_CHUNKS = 256, 20
 
 
-def score_batch(scorer, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
+def score_batch(
+    scorer, batch: pa.RecordBatch | pa.Table, chosen: FileOptions = FileOptions()
+) -> pa.RecordBatch | pa.Table:
     """`batch` with the output columns of `nli-faith score` behind its own; of the type that came in.
 
     Columns are found by the names that files are searched for. A cell that can't be read gives a row of the status
     "error", as in a file. Own columns, their types and the schema's metadata are kept.
 
     Args:
-        scorer: a `Scorer`.
+        scorer: a `Scorer`; chosen: names of columns to read instead.
     Raises:
         InputError: neither a record batch nor a table; no answer or no contexts column; a column that carries an output
             column's name.
@@ -37,7 +39,7 @@ def score_batch(scorer, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa
             'With Ray Data give batch_format="pyarrow"; for dicts there is score_rows, for pandas score_frame.'
         )
     names = list(batch.schema.names)
-    columns = find_columns(names, FileOptions(), _WHERE)
+    columns = find_columns(names, chosen, _WHERE)
     check_names(names, _WHERE)
     records = ArrowRecords(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
     cells = [
@@ -46,7 +48,7 @@ def score_batch(scorer, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa
     ]
     rows = [make_row(position, *row) for position, row in enumerate(zip(*cells, strict=True))]
     chunks = [chunk for row in rows[:_CHECKED_ROWS] for chunk in islice(row.chunks, _CHECKED_CHUNKS)]
-    check_contexts(chunks, columns.contexts, names, _WHERE, chosen=False)
+    check_contexts(chunks, columns.contexts, names, _WHERE, chosen=chosen.contexts is not None)
     scores: list[AnswerScore] = []
     for start in range(0, len(rows), WINDOW_ROWS):
         scores.extend(scorer.score_window(rows[start : start + WINDOW_ROWS]).scores)

@@ -99,3 +99,10 @@ def test_no_frame_and_no_pandas(scorer, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match="pip install 'nli-faith\\[pandas\\]'"):
         scorer.score_frame(None)
+
+
+def test_columns_of_any_name_can_be_chosen(scorer):
+    odd = frame().rename(columns={"Response": "reply", "retrieved_contexts": "found"}).assign(answer="")
+    wanted = scorer.score_frame(frame())
+    got = scorer.score_frame(odd, answer="reply", contexts="found")
+    assert got["faithfulness"].tolist() == wanted["faithfulness"].tolist() and list(got.columns[:4]) == list(odd.columns)

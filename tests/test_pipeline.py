@@ -9,6 +9,7 @@ import random
 import threading
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from nli_faith import AnswerScore, InputError, ModelError, Scorer, UsageError
@@ -360,6 +361,18 @@ def test_the_names_of_other_tools_are_found(fake):
     rows = make_rows(12)
     renamed = [{"user_input": r["question"], "response": r["answer"], "retrieved_contexts": r["contexts"], "id": r["id"]} for r in rows]
     assert list(fake.score_rows(renamed)) == list(fake.score_rows(rows))
+
+
+def test_keys_of_any_name_can_be_chosen(fake):
+    rows = make_rows(5)
+    odd = [{"reply": row["answer"], "answer": "", "found": row["contexts"], "asked": row["question"]} for row in rows]
+    chosen = {"answer": "reply", "contexts": "found", "question": "asked"}
+    assert list(fake.score_rows(odd, **chosen)) == list(fake.score_rows(rows))
+    batch = pa.RecordBatch.from_pylist(odd)
+    expected = [score.faithfulness for score in fake.score_rows(rows)]
+    assert fake.score_batch(batch, **chosen)["faithfulness"].to_pylist() == expected
+    with pytest.raises(InputError, match="replied"):
+        next(fake.score_rows(odd, answer="replied"))
 
 
 def test_a_row_that_lacks_a_key_is_an_error_of_that_row(fake):
