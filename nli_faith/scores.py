@@ -49,6 +49,7 @@ class Decision:
         p: float32[C] of that pair.
         conflict: supported by one chunk and contradicted by another; None for two-class models and when not `exhaustive`.
         exhaustive: every window was read.
+        joined: chunks whose windows were read as one text, when that decided; `window` is the best of them then.
     """
 
     verdict: str
@@ -57,6 +58,7 @@ class Decision:
     p: np.ndarray
     conflict: bool | None
     exhaustive: bool = True
+    joined: tuple[int, ...] | None = None
 
 
 def judge(p: np.ndarray, chunk: np.ndarray, rule: Rule, overlap: Callable[[], np.ndarray]) -> list[Decision]:
