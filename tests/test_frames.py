@@ -105,4 +105,5 @@ def test_columns_of_any_name_can_be_chosen(scorer):
     odd = frame().rename(columns={"Response": "reply", "retrieved_contexts": "found"}).assign(answer="")
     wanted = scorer.score_frame(frame())
     got = scorer.score_frame(odd, answer="reply", contexts="found")
-    assert got["faithfulness"].tolist() == wanted["faithfulness"].tolist() and list(got.columns[:4]) == list(odd.columns)
+    pd.testing.assert_series_equal(got["faithfulness"], wanted["faithfulness"])
+    assert list(got.columns[:4]) == list(odd.columns)
