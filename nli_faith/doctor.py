@@ -45,6 +45,7 @@ def examine(scorer) -> dict:
             "labels": f"{', '.join(labels.names)}; entailment is output {labels.entailment}",
             "window": f"{scorer.window_size} tokens of {checkpoint.card.max_length}",
             "attention": _attention_line(reader),
+            "packed": reader.packing,
             "batch": f"{reader.budget:,} padded tokens",
         }
         checks = [_check_tokenizer(checkpoint, reader.encoder), _check_probe(reader), _check_precision(reader)]
@@ -74,6 +75,8 @@ def _dtype_line(reader, device) -> str:
 def _attention_line(reader) -> str:
     if reader.attention == "transformers":
         return "transformers: the checkpoint is no DeBERTa-v3, so the library's own code runs"
+    if reader.attention.startswith("packed"):
+        return f"{reader.attention}: one fused kernel over all pairs of a batch, without padding"
     return f"{reader.attention}: position terms as skewed views, without gathers, handed to fused attention as its bias"
 
 
@@ -99,7 +102,7 @@ def _check_tokenizer(checkpoint, encoder) -> dict:
 
 
 def _check_probe(reader) -> dict:
-    from nli_faith.model import PROBE
+    from nli_faith.parity import PROBE
 
     p = reader.read_texts([(premise, hypothesis) for premise, hypothesis, _ in PROBE])
     wanted = np.array([label for *_, label in PROBE])
@@ -109,11 +112,10 @@ def _check_probe(reader) -> dict:
 
 def _check_precision(reader) -> dict:
     """Largest change of a probability against float32 on the obvious pairs (0.01 is allowed in half precision)."""
-    from nli_faith.model import PROBE
+    from nli_faith.parity import PROBE, TOLERANCE, difference
 
     pairs = [(premise, hypothesis) for premise, hypothesis, _ in PROBE]
-    change = float(np.abs(reader.read_texts(pairs) - reader.read_texts(pairs, "fp32")).max())
-    limit = 1e-3 if reader.dtype == "fp32" else 1e-2
+    change, limit = difference(reader.read_texts(pairs), reader.read_texts(pairs, "fp32")), TOLERANCE[reader.dtype]
     return {"name": "precision", "ok": change <= limit, "detail": f"{reader.dtype} is within {change:.4f} of float32 (limit {limit})"}
 
 
@@ -128,4 +130,6 @@ def _advice(torch, device, reader) -> list[str]:
             advice.append("float32 is the slow choice; a CPU with AVX-512 BF16 or AMX would use bf16.")
     elif getattr(reader, "dtype", "") == "fp32":
         advice.append("float32 on a GPU is slow; --dtype fp16 is the usual choice.")
+    elif "not installed" in getattr(reader, "packing", ""):
+        advice.append("pip install 'nli-faith[flash]' adds the packed kernel, which does not compute padding.")
     return advice

@@ -27,13 +27,18 @@ def identity(scorer) -> dict:
         "attention": getattr(reader, "attention", "none"),
         "budget": getattr(reader, "budget", None),
         "machine": platform.machine(),
-        "versions": {name: package_version(name) for name in ("torch", "tokenizers", "nltk", "pyarrow", "numpy")},
+        "versions": {name: package_version(name) for name in _packages(reader)},
     }
     if checkpoint:
         import torch
 
         fields["threads"] = torch.get_num_threads() if str(reader.device) == "cpu" else None
     return fields
+
+
+def _packages(reader) -> tuple[str, ...]:
+    kernel = ("disentangled-flash", "triton") if getattr(reader, "packing", "").startswith("yes") else ()
+    return ("torch", "tokenizers", "nltk", "pyarrow", "numpy", *kernel)
 
 
 def model_hash(reader) -> str:

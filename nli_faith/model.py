@@ -8,29 +8,21 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nli_faith.batches import compose, padded_length, plan_batches
 from nli_faith.checkpoints import Card, Checkpoint, cards_folder, open_checkpoint
 from nli_faith.devices import BUDGETS, DTYPES, pick_device, pick_dtype
 from nli_faith.errors import DeviceError, ModelError
+from nli_faith.fake import FakeModel
 from nli_faith.networks import build_network
 from nli_faith.options import DEFAULT_MODEL, ModelOptions
+from nli_faith.packed import PackedClassifier, open_packed
+from nli_faith.parity import PAIRS, PROBE, difference, fault, mixed_pairs
 from nli_faith.scores import softmax_rows
+from nli_faith.staging import Staging
 from nli_faith.tokens import Encoder
 from nli_faith.types import Counts, PairTable, TokenBatch
-
-
-# Obvious to any NLI model, so that a wrong label order or a broken file shows at load: (premise, hypothesis, class).
-PROBE = (
-    ("The cat sleeps on the red sofa.", "The cat sleeps on the red sofa.", 0),
-    ("Anna bought three apples and two pears at the market.", "Anna bought apples at the market.", 0),
-    ("The shop opens at nine in the morning and closes at six.", "The shop closes at six.", 0),
-    ("The cat sleeps on the red sofa.", "The cat does not sleep on the sofa.", 2),
-    ("The shop is open every day.", "The shop is never open.", 2),
-    ("The cat sleeps on the red sofa.", "The central bank raised its interest rate.", 1),
-)
-
 
 _NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
@@ -57,7 +49,7 @@ class NliModel:
     """A loaded checkpoint.
 
     Attributes:
-        checkpoint, encoder: what was loaded; device, dtype, attention: how it runs.
+        checkpoint, encoder: what was loaded; device, dtype, attention: how it runs; packing: whether pairs are packed, and why.
         budget: padded tokens of a batch; halved for the rest of the run when memory runs out.
     """
 
@@ -87,8 +79,47 @@ class NliModel:
         self._half = copy.deepcopy(self._network).half() if self.dtype == "fp16" and self.device.type == "cuda" else None
         self._order = list(self.checkpoint.labels.order)
         self.classes = len(self._order)
+        self._staging = Staging(self.device)
+        self._packed: PackedClassifier | None = None
+        self.packing = self._pack()
         if probe:
             self._probe()
+
+    def _pack(self) -> str:
+        """Read packed from now on, if that can be done here and gives the numbers of float32; says what was decided."""
+        if self.dtype == "fp32":
+            return "no: float32 is read padded"
+        network = self._half
+        if network is None and self.device.type == "cuda":
+            network = copy.deepcopy(self._network).to(DTYPES[self.dtype])
+        packed, name = open_packed(network, self.device, self.card.max_length)
+        if packed is None:
+            return f"no: {name}"
+        pairs, counts = mixed_pairs(self.card.max_length), Counts()
+        try:
+            reference = self.read_texts(pairs, "fp32")
+            self._packed = packed
+            p = self.read_texts(pairs, counts=counts)
+            wrong = "its logits are not finite" if counts.fp32_retries else fault(p, reference, self.dtype)
+        except (RuntimeError, ModelError, DeviceError) as error:
+            wrong = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+        if wrong is not None:
+            self._packed = None
+            return f"no: {name} was tried, but {wrong}"
+        self.attention = name
+        return f"yes: {self.dtype} is within {difference(p, reference):.4f} of padded float32 on {PAIRS} pairs"
+
+    def variant(self, *, network: nn.Module | None = None, dtype: str | None = None, padded: bool = True) -> NliModel:
+        """The same model run another way, for comparisons; everything else is shared.
+
+        Args:
+            network: another one with the same call, on the device; `dtype` "fp32" runs it in the dtype of its weights.
+        """
+        other = copy.copy(self)
+        other.dtype, other._packed = dtype or self.dtype, None if padded else self._packed
+        if network is not None:
+            other._network, other._half = network, None
+        return other
 
     def probabilities(
         self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
@@ -110,8 +141,9 @@ class NliModel:
                 counts.out_of_memory += 1
                 waiting += self._halve(chosen, table, premises, hypotheses)
                 continue
-            counts.padded_tokens += padded_length(batch.longest) * len(chosen)
             counts.tokens += len(batch.token_ids)
+            columns = padded_length(batch.longest) * len(chosen)
+            counts.padded_tokens += len(batch.token_ids) if self._packs(self.dtype) else columns
             done.append((chosen, result))
         for chosen, result in done:  # fetched once, behind the last batch
             logits[chosen] = result.float().cpu().numpy()
@@ -144,15 +176,19 @@ class NliModel:
         return [chosen[middle:], chosen[:middle]]
 
     def _forward(self, batch: TokenBatch, dtype: str | None = None) -> Tensor:
+        dtype, send = dtype or self.dtype, self._staging.send
+        if self._packs(dtype):
+            return self._packed(send(torch.from_numpy(batch.token_ids)), send(torch.from_numpy(batch.starts)), np.diff(batch.starts))
         ids, lengths = pad(batch)
-        ids = ids.to(self.device, non_blocking=True)
-        lengths = None if lengths is None else lengths.to(self.device, non_blocking=True)
-        dtype = dtype or self.dtype
+        ids, lengths = send(ids), None if lengths is None else send(lengths)
         with torch.inference_mode():
             if dtype == "fp16" and self._half is not None:
                 return self._half(ids, lengths)
             with torch.autocast(self.device.type, DTYPES[dtype], enabled=dtype != "fp32"):
                 return self._network(ids, lengths)
+
+    def _packs(self, dtype: str) -> bool:
+        return self._packed is not None and DTYPES[dtype] == self._packed.dtype
 
     def _mend(self, logits: np.ndarray, table: PairTable, premises, hypotheses, counts: Counts) -> None:
         """Score pairs whose logits are not finite again, in float32."""
@@ -179,7 +215,9 @@ class NliModel:
                 f"label order {names}. The order is wrong (give --labels), or it is not an NLI model."
             )
 
-    def read_texts(self, pairs: Sequence[tuple[str, str]], dtype: str | None = None) -> np.ndarray:
+    def read_texts(
+        self, pairs: Sequence[tuple[str, str]], dtype: str | None = None, counts: Counts | None = None
+    ) -> np.ndarray:
         """float32[P, C] for (premise, hypothesis) texts, for probes and doctors; `dtype` overrides the model's own."""
         premises = self.encoder.encode([premise for premise, _ in pairs])
         wrap = self.card.template.hypothesis
@@ -188,7 +226,7 @@ class NliModel:
         length = np.array([len(a) + len(b) + self.encoder.specials for a, b in zip(premises, hypotheses)], dtype=np.int32)
         own, self.dtype = self.dtype, dtype or self.dtype
         try:
-            return self.probabilities(PairTable(index, index, length), premises, hypotheses, Counts())
+            return self.probabilities(PairTable(index, index, length), premises, hypotheses, counts or Counts())
         finally:
             self.dtype = own
 
@@ -200,35 +238,6 @@ def pad(batch: TokenBatch) -> tuple[Tensor, Tensor | None]:
     mask = np.arange(ids.shape[1]) < length[:, None]
     ids[mask] = batch.token_ids
     return torch.from_numpy(ids), None if mask.all() else torch.from_numpy(length.astype(np.int64))
-
-
-class FakeModel:
-    """Length-based probabilities, for dry runs and for tests of everything around the network; needs no weights.
-
-    A pair is entailed when the lengths of premise and hypothesis are both even or both odd: deterministic, cheap, and
-    every verdict occurs.
-    """
-
-    def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
-        self.card = Card()
-        self.classes = 3
-
-    def probabilities(
-        self, table: PairTable, premises: Sequence[np.ndarray], hypotheses: Sequence[np.ndarray], counts: Counts
-    ) -> np.ndarray:
-        """See `Reader`."""
-        p = np.array([len(premises[i]) for i in table.premise], dtype=np.int64)
-        h = np.array([len(hypotheses[i]) for i in table.hypothesis], dtype=np.int64)
-        strength = 1.0 + (p * 31 + h * 17) % 13 / 6.5
-        winner = (p + h) % 2 + ((p + h) % 6 == 1)
-        logits = np.zeros((len(table), 3), dtype=np.float32)
-        logits[np.arange(len(table)), winner] = strength
-        counts.pairs_scored += len(table)
-        total = int(table.length.sum())
-        counts.tokens += total
-        counts.padded_tokens += total
-        return softmax_rows(logits)
 
 
 def open_reader(options: ModelOptions, probe: bool = True) -> Reader:

@@ -1,0 +1,239 @@
+"""Packed reading: the arithmetic of the padded network, taken only where it is there and right, else left alone.
+
+The kernel needs a GPU; a stand-in of the package does the same in plain torch, sequence by sequence.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from nli_faith import parity
+from nli_faith.model import NliModel
+from nli_faith.options import ModelOptions
+from nli_faith.packed import FAMILIES, open_packed
+from nli_faith.staging import Staging
+from nli_faith.types import Counts, PairTable
+
+CUDA = torch.device("cuda:0")  # only asked for its type: nothing here runs on it
+
+
+class Info(NamedTuple):
+    offsets: tuple[int, ...]
+    lengths: tuple[int, ...]
+    max_seqlen: int
+
+
+class PlainEncoder(torch.nn.Module):
+    """What the package puts in the place of the encoder, without a kernel."""
+
+    def __init__(self, encoder, spoil: float) -> None:
+        super().__init__()
+        self.encoder, self.spoil, self.calls = encoder, spoil, 0
+
+    def forward_packed(self, hidden, starts, longest, *, output_hidden_states, packed_info):
+        assert hidden.ndim == 2 and starts.dtype == torch.int32 and not output_hidden_states
+        assert starts.tolist() == list(packed_info.offsets) and longest == packed_info.max_seqlen == max(packed_info.lengths)
+        self.calls += 1
+        done = []
+        for start, length in zip(packed_info.offsets, packed_info.lengths, strict=False):
+            x = hidden[start : start + length][None]
+            positions = self.encoder.positions(length).to(x.dtype)
+            for layer in self.encoder.layer:
+                x = layer(x, positions, None)
+            done.append(x[0])
+        return SimpleNamespace(last_hidden_state=torch.cat(done) + self.spoil)
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """The package and Triton, as far as they are asked for anything; `spoil` is added to what the encoder gives."""
+    flash = ModuleType("disentangled_flash")
+    flash.PackedSequenceInfo, flash.spoil, flash.takes = Info, 0.0, True
+
+    def optimize_deberta(backbone, *, backend, sequence_lengths):
+        assert backend == "triton" and sequence_lengths == FAMILIES and backbone.config.share_att_key
+        assert backbone.encoder.relative_attention and not backbone.training
+        if flash.takes:
+            backbone.encoder = PlainEncoder(backbone.encoder, flash.spoil)
+        return backbone
+
+    flash.optimize_deberta = optimize_deberta
+    monkeypatch.setitem(sys.modules, "disentangled_flash", flash)
+    there = importlib.util.find_spec
+    monkeypatch.setattr("nli_faith.packed.find_spec", lambda name: name in ("disentangled_flash", "triton") or there(name))
+    return flash
+
+
+def sequences(count: int, longest: int, size: int):
+    """(flat ids, starts, lengths, padded ids) of random sequences, the longest and the shortest among them."""
+    rng = np.random.default_rng(longest)
+    lengths = np.array([longest, 1, *rng.integers(1, longest, count - 2)])
+    flat = rng.integers(5, size - 1, int(lengths.sum()))
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    padded = np.zeros((count, longest + 3), dtype=np.int64)
+    padded[np.arange(longest + 3) < lengths[:, None]] = flat
+    return torch.from_numpy(flat), torch.from_numpy(starts), lengths, torch.from_numpy(padded)
+
+
+@pytest.mark.parametrize("longest", [2, 37, 200])
+def test_packed_logits_are_those_of_the_padded_network(package, tiny_model, longest):
+    network = tiny_model._network
+    packed, name = open_packed(network, CUDA, 512)
+    assert name == "packed disentangled-flash"
+    flat, starts, lengths, padded = sequences(9, longest, tiny_model.encoder.size)
+    with torch.inference_mode():
+        expected = network(padded, torch.from_numpy(lengths))
+    assert torch.allclose(packed(flat, starts, lengths), expected, atol=2e-5)
+
+
+def test_the_padded_network_stays_whole(package, tiny_model):
+    network = copy.deepcopy(tiny_model._network)
+    before = {name: tensor.data_ptr() for name, tensor in network.named_parameters()}
+    encoder = network.deberta.encoder
+    packed, _ = open_packed(network, CUDA, 512)
+    assert network.deberta.encoder is encoder and type(encoder).__name__ == "Encoder"
+    assert not hasattr(network.deberta, "config") and not hasattr(encoder, "norm_rel_ebd")
+    assert {name: tensor.data_ptr() for name, tensor in network.named_parameters()} == before
+    inner = packed._network.deberta.encoder.encoder
+    assert inner is not encoder and inner.rel_embeddings.weight is encoder.rel_embeddings.weight, "weights are shared"
+
+
+def test_why_there_is_no_packed_path(package, tiny_model, roberta_folder, monkeypatch):
+    network = tiny_model._network
+    assert open_packed(network, torch.device("cpu"), 512) == (None, "packing is for CUDA devices")
+    assert "is for DeBERTa-v3" in open_packed(torch.nn.Linear(2, 2), CUDA, 512)[1]
+    assert "at most 8192 tokens" in open_packed(network, CUDA, 9000)[1]
+    package.takes = False
+    assert "does not take this shape (heads of 32)" in open_packed(network, CUDA, 512)[1]
+    monkeypatch.setattr(package, "optimize_deberta", lambda *args, **options: 1 / 0)
+    assert open_packed(network, CUDA, 512) == (None, "disentangled-flash failed: ZeroDivisionError: division by zero")
+    for missing in ("disentangled_flash", "triton"):
+        monkeypatch.setattr("nli_faith.packed.find_spec", lambda name, missing=missing: None if name == missing else 1)
+        said = open_packed(network, CUDA, 512)[1]
+        assert said.startswith(missing.replace("_", "-")) and "pip install 'nli-faith[flash]'" in said
+
+
+# Inside the model ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(package, tiny_folder, monkeypatch):
+    """A tiny bf16 model that takes the CPU for a device with the kernel; weights are cast as a GPU's would be."""
+    monkeypatch.setattr("nli_faith.model.open_packed", lambda network, device, longest: open_packed(network, CUDA, longest))
+
+    def load(dtype="bf16"):
+        loaded = NliModel(ModelOptions(str(tiny_folder), device="cpu", dtype="fp32"), probe=False)
+        loaded.dtype, loaded._half = dtype, copy.deepcopy(loaded._network).to(torch.bfloat16)
+        loaded.packing = loaded._pack()
+        return loaded
+
+    return load
+
+
+def table_of(lengths, encoder):
+    rng = np.random.default_rng(1)
+    premises = [rng.integers(5, encoder.size - 1, length).astype(np.int32) for length in lengths]
+    index = np.arange(len(lengths), dtype=np.int32)
+    return PairTable(index, index, np.array([length + 8 for length in lengths], np.int32)), premises, [
+        ids[:1].repeat(5) for ids in premises
+    ]
+
+
+def read(model, lengths):
+    counts = Counts()
+    p = model.probabilities(*table_of(lengths, model.encoder), counts)
+    return p, counts
+
+
+def test_a_model_reads_packed_when_the_numbers_agree(model, monkeypatch):
+    monkeypatch.setitem(parity.TOLERANCE, "bf16", 0.2)  # a tiny random network rounds coarsely
+    loaded = model()
+    assert loaded.attention == "packed disentangled-flash" and loaded.packing.startswith("yes: bf16 is within 0.")
+    calls = loaded._packed._network.deberta.encoder
+    before = calls.calls
+    p, counts = read(loaded, [40, 7, 300, 7, 90])
+    assert calls.calls > before and counts.padded_tokens == counts.tokens, "nothing is padded"
+    assert parity.difference(p, read(loaded.variant(dtype="fp32"), [40, 7, 300, 7, 90])[0]) < 0.2
+    assert read(loaded.variant(), [40])[1].padded_tokens == 48 + 0, "a variant is padded"
+
+
+@pytest.mark.parametrize(("spoil", "words"), [(0.7, "more than 0.01"), (float("nan"), "not finite")])
+def test_a_packed_path_with_other_numbers_is_not_taken(model, package, monkeypatch, spoil, words):
+    package.spoil = spoil
+    loaded = model()
+    assert loaded._packed is None and loaded.attention != "packed disentangled-flash"
+    assert loaded.packing.startswith("no: packed disentangled-flash was tried, but ") and words in loaded.packing
+
+
+def test_a_kernel_that_does_not_compile_is_not_taken(model, package, monkeypatch):
+    monkeypatch.setattr(PlainEncoder, "forward_packed", lambda *args, **options: _fail())
+    loaded = model()
+    assert loaded._packed is None and "RuntimeError: no kernel image" in loaded.packing
+
+
+def _fail():
+    raise RuntimeError("no kernel image is available for execution on the device\nmore lines")
+
+
+def test_float32_and_cpus_are_padded(tiny_model, tiny_folder):
+    assert tiny_model.packing == "no: float32 is read padded"
+    half = NliModel(ModelOptions(str(tiny_folder), device="cpu", dtype="bf16"), probe=False)
+    assert half.packing == "no: packing is for CUDA devices"
+
+
+# Parity and staging ----------------------------------------------------------------------------------------------
+
+
+def test_faults():
+    reference = np.array([[0.7, 0.2, 0.1], [0.34, 0.33, 0.33]], dtype=np.float32)
+    assert parity.fault(reference, reference, "fp32") is None
+    assert parity.fault(reference[:, [1, 0, 2]], reference, "fp32") is not None
+    near = reference + np.array([[0, 0, 0], [-0.006, 0.006, 0]], dtype=np.float32)
+    assert parity.fault(near, reference, "bf16") is None, "a verdict without a margin may change"
+    assert "0.0060 from float32, more than 0.001" in parity.fault(near, reference, "fp32")
+    assert "differs by inf" in parity.fault(reference * np.nan, reference, "fp16")
+    assert parity.agreement(near, reference) == 0.5
+
+
+def test_mixed_pairs_fill_the_model_and_no_more(encoder):
+    for longest in (256, 512):
+        sizes = [len(ids) + 30 for ids in encoder.encode([premise for premise, _ in parity.mixed_pairs(longest)])]
+        assert len(sizes) == parity.PAIRS and sizes[0] < 60 and longest * 0.5 < max(sizes) <= longest
+
+
+def test_staging_without_cuda_is_a_copy():
+    tensor = torch.arange(6).view(2, 3)
+    assert torch.equal(Staging(torch.device("cpu")).send(tensor), tensor)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_staging_on_cuda_keeps_every_value():
+    staging = Staging(torch.device("cuda"))
+    sent = [staging.send(torch.full((number, 7), number)) for number in range(1, 40)]
+    assert all((tensor.cpu() == number).all() for number, tensor in enumerate(sent, 1))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("disentangled_flash") is None, reason="needs disentangled-flash")
+def test_the_package_itself_agrees_in_plain_torch(tiny_model, monkeypatch):
+    """Its torch backend has the calls of its kernels: names, shapes and arithmetic are checked without a GPU."""
+    import disentangled_flash
+
+    own = disentangled_flash.optimize_deberta
+    plain = lambda backbone, backend, sequence_lengths: own(backbone, backend="torch", sequence_lengths=sequence_lengths)
+    monkeypatch.setattr(disentangled_flash, "optimize_deberta", plain)
+    monkeypatch.setattr("nli_faith.packed.find_spec", lambda name: True)
+    packed, name = open_packed(tiny_model._network, CUDA, 512)
+    assert packed is not None, name
+    flat, starts, lengths, padded = sequences(7, 150, tiny_model.encoder.size)
+    with torch.inference_mode():
+        expected = tiny_model._network(padded, torch.from_numpy(lengths))
+    assert torch.allclose(packed(flat, starts, lengths), expected, atol=2e-5)
