@@ -99,6 +99,12 @@ class Scorer:
         other.model_options = replace(self.model_options, device=device)
         return other
 
+    def over(self, reader) -> Scorer:
+        """The same scorer with a model that is loaded already, for comparisons; `reader` is a `model.Reader`."""
+        other = copy.copy(self)
+        other._reader = reader
+        return other
+
     @property
     def reader(self):
         """The loaded model, a `model.Reader`.
