@@ -8,6 +8,7 @@ from nli_faith import __version__
 from nli_faith.options import DEFAULT_MODEL, DTYPES, GRANULARITIES
 from nli_faith.prefilter_arguments import add_calibrate, add_merge, add_triage
 
+BENCH_LENGTHS = (128, 256, 384, 512)
 NO_CLAIMS = {"1": 1.0, "0": 0.0, "null": None}
 
 
@@ -36,6 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     _add_model_flags(doctor)
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
+    _add_bench(commands)
     return parser
 
 
@@ -116,6 +118,39 @@ def _add_check(commands) -> None:
     _add_model_flags(check)
     _add_rule_flags(check)
     check.add_argument("--json", action="store_true", help="print the score as one JSON object")
+
+
+def _add_bench(commands) -> None:
+    bench = commands.add_parser(
+        "bench", help="measure how fast this machine reads pairs", allow_abbrev=False,
+        description="Read made-up pairs of several lengths and tell pairs/s, tokens/s, padding, the share of what the "
+                    "hardware can do, and how far the numbers are from plain float32.",
+    )  # fmt: skip
+    _add_model_flags(bench)
+    bench.add_argument("--lengths", type=_lengths, default=BENCH_LENGTHS, metavar="N,N",
+                       help="tokens of a pair (default: 128,256,384,512)")  # fmt: skip
+    bench.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="about how long (default: 60)")
+    bench.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    try:
+        lengths = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 128,256") from None
+    if min(lengths) < 32:
+        raise argparse.ArgumentTypeError(f"{min(lengths)} tokens hold no pair worth timing; give at least 32")
+    return lengths
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds
 
 
 def _threshold(text: str) -> float | None:

@@ -198,5 +198,20 @@ def _doctor(args: argparse.Namespace) -> int:
     return DONE if findings["ok"] else FAILED
 
 
-_COMMANDS = {"score": _score, "check": _check, "models": _models, "doctor": _doctor, "calibrate": run_calibrate,
+def _bench(args: argparse.Namespace) -> int:
+    from nli_faith import display
+    from nli_faith.bench import bench, show
+    from nli_faith.progress import Meter
+
+    reader = _make_scorer(args).reader
+    with Meter(quiet=args.json) as meter:
+        report = bench(reader, args.lengths, args.seconds, meter.log)
+    if args.json:
+        display.show_json(report)
+    else:
+        print(show(report))
+    return DONE if report["parity"]["ok"] else FAILED
+
+
+_COMMANDS = {"score": _score, "check": _check, "models": _models, "doctor": _doctor, "bench": _bench, "calibrate": run_calibrate,
              "triage": run_triage, "merge": run_merge}  # fmt: skip

@@ -20,19 +20,20 @@ FLOORS = {
     "facts": "quantities units number_words dates amounts numerals numbers negation flags",
     "tokens": "tokens long_claims windows pairs batches",
     "decision": "scores",
-    "model": "checkpoints deberta devices networks model",
+    "model": "checkpoints deberta devices networks packed parity staging fake model",
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets joins summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
     "chain": "waves drafts identity frames tables pipeline workers",
-    "top": "files plans preview doctor display progress prefilter_arguments arguments prefilter_commands cli __main__",
+    "top": "files plans preview doctor made_up speed bench display progress prefilter_arguments arguments prefilter_commands cli __main__",
 }
 ORDER = [name for floor in FLOORS.values() for name in floor.split()]
 
 # Libraries beside the standard one and numpy, and the modules that may import them.
 LIBRARIES = {
-    "torch": {"deberta", "devices", "networks", "model", "identity", "doctor"},
+    "torch": {"deberta", "devices", "networks", "packed", "staging", "model", "identity", "doctor", "speed"},
     "safetensors": {"networks"},
-    "transformers": {"networks"},
+    "disentangled_flash": {"packed"},
+    "transformers": {"networks", "speed"},
     "tokenizers": {"tokens", "doctor"},
     "huggingface_hub": {"checkpoints"},
     "nltk": {"sentences", "negation"},
@@ -43,7 +44,7 @@ LIBRARIES = {
     "rich": {"display", "progress"},
 }
 # Imported inside a function only: the command line imports these modules, and the bundled model needs no transformers.
-LATE = {"identity": "torch", "doctor": "torch", "networks": "transformers", "frames": "pandas", "checkpoints": "huggingface_hub"}
+LATE = {"packed": "disentangled_flash", "identity": "torch", "doctor": "torch", "networks": "transformers", "speed": "transformers", "frames": "pandas", "checkpoints": "huggingface_hub"}
 
 
 def modules() -> dict[str, ast.Module]:
