@@ -13,6 +13,7 @@ from nli_faith.records import ArrowRecords
 from nli_faith.sources import Source
 
 BATCH_ROWS = 256
+BATCH_BYTES = 16 << 20  # of rows that are so large that 256 of them would not do; at least one row
 
 
 class ParquetReader:
@@ -26,12 +27,13 @@ class ParquetReader:
             with _parquet(source) as file:
                 schemas.append(file.schema_arrow)
                 footer = file.metadata
-                self._groups.append([footer.row_group(i).num_rows for i in range(footer.num_row_groups)])
+                groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
+                self._groups.append([(group.num_rows, _batch_rows(group)) for group in groups])
         self._file_names = [schema.names for schema in schemas]
         self.schema = _one_schema(schemas, sources)
         self._same = [schema.equals(self.schema) for schema in schemas]
         self.names = list(self.schema.names)
-        self.total = sum(map(sum, self._groups))
+        self.total = sum(rows for groups in self._groups for rows, _ in groups)
 
     def check_column(self, name: str) -> None:
         """InputError when one of several files lacks a column that is read; other columns may be missing."""
@@ -45,22 +47,23 @@ class ParquetReader:
     def batches(self, skip: int) -> Iterator[tuple[ArrowRecords, float | None]]:
         done = 0
         for source, groups, same in zip(self._sources, self._groups, self._same, strict=True):
-            if done + sum(groups) <= skip:
-                done += sum(groups)
+            in_file = sum(rows for rows, _ in groups)
+            if done + in_file <= skip:
+                done += in_file
                 continue
             with _parquet(source) as file:
-                for group, rows in enumerate(groups):
+                for group, (rows, at_once) in enumerate(groups):
                     if done + rows <= skip:
                         done += rows
                         continue
-                    for batch in file.iter_batches(BATCH_ROWS, row_groups=[group]):
+                    for batch in file.iter_batches(at_once, row_groups=[group]):
                         table = pa.Table.from_batches([batch])
                         table = (
                             table.replace_schema_metadata(self.schema.metadata) if same else self._fit(table, source)
                         )
                         start, done = done, done + len(batch)
                         if done > skip:
-                            yield ArrowRecords(table.slice(max(0, skip - start))), done / self.total
+                            yield ArrowRecords(table).slice(max(0, skip - start), len(table)), done / self.total
 
     def _fit(self, table: pa.Table, source: Source) -> pa.Table:
         try:
@@ -91,10 +94,17 @@ class DataSetReader:
     def batches(self, skip: int) -> Iterator[tuple[ArrowRecords, float | None]]:
         done = 0
         for data in self._sets:
-            for start in range(min(max(0, skip - done), len(data)), len(data), BATCH_ROWS):
+            first = min(max(0, skip - done), len(data))
+            for start in range(first - first % BATCH_ROWS, len(data), BATCH_ROWS):
                 stop = min(start + BATCH_ROWS, len(data))
-                yield ArrowRecords(data[start:stop].cast(self.schema)), (done + stop) / self.total
+                records = ArrowRecords(data[start:stop].cast(self.schema))
+                yield records.slice(max(0, first - start), len(records)), (done + stop) / self.total
             done += len(data)
+
+
+def _batch_rows(group: pq.RowGroupMetaData) -> int:
+    """Rows to read at once of a row group; a function of the file only."""
+    return max(1, min(BATCH_ROWS, BATCH_BYTES * group.num_rows // max(1, group.total_byte_size)))
 
 
 @contextmanager

@@ -20,8 +20,10 @@ from nli_faith.types import Row
 
 TEXT_KEYS = ("text", "content", "page_content")
 
-# Pieces of a Python literal: a quoted string, an escape, and what stands between the strings.
-_STRING = r"[uU]?'[^'\\]*(?:\\.[^'\\]*)*'|[uU]?\"[^\"\\]*(?:\\.[^\"\\]*)*\""
+# Pieces of a Python literal: a quoted string, an escape, and what stands between the strings. Possessive, and tried on
+# balanced text only: a quote that is never closed would make every later quote run to the end of the cell in vain.
+_STRING = r"[uU]?'[^'\\]*+(?:\\.[^'\\]*+)*+'|[uU]?\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\""
+_BALANCED = re.compile(rf"(?:{_STRING}|[^'\"])*+", re.DOTALL)
 _STRING_OR_NAN = re.compile(rf"({_STRING})|\bnan\b", re.DOTALL)
 _ESCAPE = re.compile(r"\\([\\'\"abfnrtvxuUN0-7\n]?)")
 _ITEM = r"(?:S|None|nan)"
@@ -48,6 +50,8 @@ def read_chunks(cell: object) -> tuple[str, ...]:
         return _chunks_of_text(str(cell))
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
+        if isinstance(cell, str):  # an array of no dimension
+            return (cell,)
     if isinstance(cell, (list, tuple)):
         return tuple([item if type(item) is str else _chunk_of_element(item, index) for index, item in enumerate(cell)])
     if _is_missing(cell):
@@ -66,8 +70,8 @@ def read_answer(cell: object) -> str | None:
         return str(cell)
     if _is_missing(cell):
         return None
-    if _is_number(cell):
-        return str(cell)
+    if _is_number(cell) and (number := _digits(cell)) is not None:
+        return number
     raise CellError(
         f"The answer cell holds {_describe(cell)}; expected one text. Name the column of the answers with --answer."
     )
@@ -77,7 +81,7 @@ def read_question(cell: object) -> str | None:
     """The question in one cell, or None when it holds no text (some exports keep a list of chat messages there)."""
     if isinstance(cell, str):
         return str(cell)
-    return str(cell) if _is_number(cell) and not _is_missing(cell) else None
+    return _digits(cell) if _is_number(cell) and not _is_missing(cell) else None
 
 
 def make_row(position: int, answer: object, contexts: object, question: object = None, id: object = None) -> Row:
@@ -126,6 +130,8 @@ def _parse_list(text: str) -> list | None:
 def _parse_literal(text: str) -> object:
     # Escapes Python does not know keep their backslash; doubling it gives the same string without a warning.
     escaped = _ESCAPE.sub(lambda match: match.group(0) if match.group(1) else "\\\\", text)
+    if not _BALANCED.fullmatch(escaped):
+        return None
     outline = _STRING_OR_NAN.sub(lambda match: "S" if match.group(1) else "nan", escaped)
     if _NO_COMMA.search(outline) and (_LISTED.fullmatch(outline) or re.match(r"\[\s*{\s*S\s*:", outline)):
         raise CellError(_numpy_sentence())
@@ -173,13 +179,23 @@ def _is_missing(cell: object) -> bool:
     """None, any NaN, and the NA and NaT of pandas, which is not imported for that."""
     if cell is None:
         return True
-    if isinstance(cell, (float, np.floating, Decimal)):
+    if isinstance(cell, Decimal):
+        return cell.is_nan()  # one kind of NaN can't be compared
+    if isinstance(cell, (float, np.floating)):
         return cell != cell
     return type(cell).__name__ in ("NAType", "NaTType")
 
 
 def _is_number(cell: object) -> bool:
     return isinstance(cell, (Real, Decimal)) and not isinstance(cell, (bool, np.bool_))
+
+
+def _digits(number: object) -> str | None:
+    """A number as text; None for one of thousands of digits, which Python does not write out."""
+    try:
+        return str(number)
+    except ValueError:
+        return None
 
 
 def _check_unicode(name: str, text: str) -> None:
@@ -196,7 +212,7 @@ def _describe(cell: object) -> str:
     if isinstance(cell, (bool, np.bool_)):
         return f"a truth value ({cell})"
     if _is_number(cell):
-        return f"a number ({cell})"
+        return f"a number ({_digits(cell) or 'of thousands of digits'})"
     return f"a value of type {type(cell).__name__}"
 
 

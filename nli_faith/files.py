@@ -160,7 +160,7 @@ class _Run:
             raise RuntimeError(f"the scorer gave {len(result.scores)} scores for {len(window.rows)} rows")
         for row, score in zip(window.rows, result.scores, strict=True):
             if score.status == "error":
-                who = f"Row {row.position} (counted from 0{'' if row.id is None else f', id {row.id}'})"
+                who = f"Row {row.position} (counted from 0{'' if row.id is None else f', id {row.id!s:.80}'})"
                 if self._strict:
                     raise InputError(f"{who} can't be scored: {score.error} Correct it, or run without --strict.")
                 if self._errors < _ERRORS_LOGGED:

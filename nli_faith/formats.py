@@ -74,15 +74,18 @@ class LineFormat:
     def write(self, path: Path, lines: Iterable[str]) -> None:
         with open(path, "wb") as file:
             file.write(self._header)
-            try:
-                for line in lines:
-                    file.write(line.encode())
-                    file.write(b"\n")
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"A text holds half of a surrogate pair, which {self.ending} can't hold: {error.object[:60]!a}. "
-                    "Write JSONL from JSONL, or correct the text."
-                ) from error
+            for line in lines:
+                try:
+                    data = line.encode()
+                except UnicodeEncodeError as error:
+                    if self.ending == ".csv":
+                        raise InputError(
+                            f"A text holds half of a surrogate pair, which CSV can't hold: {error.object[:60]!a}. "
+                            "Write JSONL from JSONL, or correct the text."
+                        ) from error
+                    data = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", line).encode()
+                file.write(data)
+                file.write(b"\n")
 
     def join(self, parts: Sequence[Path], target: Path) -> None:
         with open(target, "wb") as raw:
@@ -110,6 +113,7 @@ def csv_line(cells: Sequence[str]) -> str:
 
 
 _QUOTE, _TWO = '"', '""'
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPECIAL = re.compile(r'[",\r\n]')
 
 

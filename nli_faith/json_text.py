@@ -68,7 +68,7 @@ def plain_value(value: object) -> object:
 
 
 def _without_nan(value: object) -> object:
-    if isinstance(value, float):
+    if isinstance(value, (float, np.floating)):
         return value if np.isfinite(value) else None
     if isinstance(value, dict):
         return {key: _without_nan(item) for key, item in value.items()}

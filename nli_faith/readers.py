@@ -10,11 +10,11 @@ import csv
 import io
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
-from nli_faith.arrow_readers import BATCH_ROWS, DataSetReader, ParquetReader
+from nli_faith.arrow_readers import BATCH_BYTES, BATCH_ROWS, DataSetReader, ParquetReader
 from nli_faith.errors import InputError
 from nli_faith.json_arrays import json_elements
 from nli_faith.records import CsvRecords, JsonRecords
@@ -38,7 +38,7 @@ class JsonReader:
         return JsonRecords([], [])
 
     def batches(self, skip: int) -> Iterator[tuple[JsonRecords, float | None]]:
-        return _batches(self._sources, _json_objects, skip, _json_records)
+        return _batches(self._sources, _json_objects, skip, lambda pair: len(pair[0]), _json_records)
 
 
 class CsvReader:
@@ -59,7 +59,8 @@ class CsvReader:
         return CsvRecords(self.names, [])
 
     def batches(self, skip: int) -> Iterator[tuple[CsvRecords, float | None]]:
-        return _batches(self._sources, _csv_rows, skip, lambda rows: CsvRecords(self.names, rows))
+        pack = lambda rows: CsvRecords(self.names, rows)  # noqa: E731
+        return _batches(self._sources, _csv_rows, skip, lambda row: sum(map(len, row)), pack)
 
 
 READERS = {"parquet": ParquetReader, "hf": DataSetReader, "jsonl": JsonReader, "json": JsonReader, "csv": CsvReader}
@@ -71,7 +72,7 @@ def open_reader(sources: Sequence[Source]) -> Reader:
     return READERS[sources[0].format](sources)
 
 
-def _batches(sources: Sequence[Source], rows_of, skip: int, pack) -> Iterator:
+def _batches(sources: Sequence[Source], rows_of, skip: int, size_of, pack) -> Iterator:
     sizes = [source.size for source in sources]
     done = 0
     for number, source in enumerate(sources):
@@ -79,11 +80,24 @@ def _batches(sources: Sequence[Source], rows_of, skip: int, pack) -> Iterator:
             rows = rows_of(source, raw)
             skipped = sum(1 for _ in islice(rows, skip))
             skip -= skipped
-            while batch := list(islice(rows, BATCH_ROWS)):
+            for batch in _grouped(rows, size_of):
                 # A text wrapper closes what is below it when the last row is out.
                 read = sizes[number] if raw.closed else raw.tell()
                 yield pack(batch), (done + read) / sum(sizes) if all(sizes) else None
         done += sizes[number]
+
+
+def _grouped(rows: Iterator, size_of: Callable) -> Iterator[list]:
+    """Lists of at most `BATCH_ROWS` rows, or of as many as have `BATCH_BYTES` characters."""
+    batch, size = [], 0
+    for row in rows:
+        batch.append(row)
+        size += size_of(row)
+        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _json_objects(source: Source, raw: io.IOBase) -> Iterator[tuple[str, dict]]:

@@ -22,21 +22,27 @@ from nli_faith.json_text import inside, inside_without, members, plain_value, to
 class ArrowRecords:
     """Rows of an Arrow table: types, dictionaries, metadata and column order stay."""
 
-    def __init__(self, table: pa.Table):
+    def __init__(self, table: pa.Table, row_bytes: int | None = None):
         self.data = table
+        # Of the batch as it was read, so that a slice of it, which is what a resumed run gets, has the same.
+        self._row_bytes = table.nbytes // max(1, len(table)) if row_bytes is None else row_bytes
 
     def __len__(self) -> int:
         return self.data.num_rows
 
+    def sizes(self) -> list[int]:
+        """About how many bytes each row takes: the mean of its batch."""
+        return [self._row_bytes] * len(self)
+
     def cells(self, name: str) -> list:
-        """Python values of one column; bytes stand for a text that is not UTF-8."""
+        """Python values of one column; bytes stand for what Python lacks, such as a text that is not UTF-8."""
         return [value for chunk in self.data[name].chunks for value in _python_values(chunk)]
 
     def slice(self, start: int, stop: int) -> ArrowRecords:
-        return ArrowRecords(self.data.slice(start, stop - start))
+        return ArrowRecords(self.data.slice(start, stop - start), self._row_bytes)
 
     def take(self, indices: np.ndarray) -> ArrowRecords:
-        return ArrowRecords(self.data.take(pa.array(indices)))
+        return ArrowRecords(self.data.take(pa.array(indices)), self._row_bytes)
 
     @staticmethod
     def join(pieces: Sequence[ArrowRecords]) -> ArrowRecords:
@@ -72,6 +78,10 @@ class JsonRecords:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def sizes(self) -> list[int]:
+        """Characters of each object."""
+        return [len(text) for text in self.texts]
 
     def cells(self, name: str) -> list:
         return [value.get(name) for value in self.values]
@@ -114,6 +124,10 @@ class CsvRecords:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def sizes(self) -> list[int]:
+        """Characters of each row."""
+        return [sum(map(len, row)) for row in self.rows]
 
     def cells(self, name: str) -> list:
         at = self.names.index(name)
@@ -179,7 +193,7 @@ def _csv_cell(value: object) -> str:
 def _python_values(chunk: pa.Array) -> list:
     try:
         return chunk.to_pylist()
-    except UnicodeDecodeError:
+    except (ValueError, OverflowError):
         return [_python_value(cell) for cell in chunk]
 
 
@@ -188,3 +202,5 @@ def _python_value(cell: pa.Scalar) -> object:
         return cell.as_py()
     except UnicodeDecodeError:
         return b"text that is not UTF-8"
+    except (ValueError, OverflowError):
+        return str(cell.cast(pa.string())).encode()  # a date or time that Python lacks

@@ -24,7 +24,8 @@ from nli_faith.sources import Source
 from nli_faith.types import Row
 
 WINDOW_ROWS = 2048
-WINDOW_BYTES = 32 << 20
+WINDOW_BYTES = 32 << 20  # of answers and chunks
+_HELD_BYTES = 4  # times that many of all columns, for rows that carry images or other freight
 _SCORE_NAMES = frozenset(SCORE_NAMES)
 
 
@@ -79,21 +80,25 @@ class RowReader:
 
     def windows(self, start: int = 0, taken: int = 0) -> Iterator[Window]:
         """All windows from row `start` on, where a window must have ended after `taken` rows were taken."""
-        pieces, rows, size, share = [], [], 0, None
+        pieces, rows, size, held, share = [], [], 0, 0, None
         limit = self._options.limit
         for first, records, share in self._picked(start):
             fresh = self._rows(first, records)
             begun = 0
-            for at, row in enumerate(fresh):
+            for at, (row, weight) in enumerate(zip(fresh, records.sizes(), strict=True)):
                 if limit is not None and taken == limit:
                     break
                 rows.append(row)
                 taken += 1
                 size += text_bytes((row.answer, *row.chunks))
-                if len(rows) == self._window_rows or size >= self._window_bytes:
+                held += weight
+                if (
+                    len(rows) == self._window_rows or size >= self._window_bytes
+                    or held >= _HELD_BYTES * self._window_bytes
+                ):  # fmt: skip
                     pieces.append(records.slice(begun, at + 1))
                     yield Window(rows, type(records).join(pieces), row.position + 1, share)
-                    pieces, rows, size, begun = [], [], 0, at + 1
+                    pieces, rows, size, held, begun = [], [], 0, 0, at + 1
             else:
                 at = len(fresh)
             if begun < at:
