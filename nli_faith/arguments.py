@@ -57,7 +57,13 @@ def _add_rule_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--calibration", metavar="FILE",
                        help="threshold of `nli-faith calibrate`, for claims or for answers")  # fmt: skip
     group.add_argument("--granularity", default="sentence", choices=GRANULARITIES,
-                       help="one claim per sentence, or the whole answer as one (default: sentence)")  # fmt: skip
+                       help="one claim per sentence, per coordinated clause ('takes 5 days and goes to the card' "
+                            "is two), or the whole answer as one (default: sentence)")  # fmt: skip
+    group.add_argument("--joined-evidence", type=int, metavar="K",
+                       help="read a claim that no chunk supports once more, against its K best chunks as one text "
+                            "(default: off)")  # fmt: skip
+    group.add_argument("--prefix-pronouns", action="store_true",
+                       help="read a claim that opens with 'It', 'They', 'This' with the claim before it (default: off)")  # fmt: skip
     group.add_argument("--no-claims", default="1", choices=sorted(NO_CLAIMS), metavar="1|0|null",
                        help="faithfulness of an answer without a claim, such as a refusal (default: 1)")  # fmt: skip
     group.add_argument("--flags", action="store_true",

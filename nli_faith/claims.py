@@ -18,7 +18,7 @@ from nli_faith.json_answers import read_json
 from nli_faith.kinds import kind_of
 from nli_faith.markup import encodable, plain
 from nli_faith.options import GRANULARITIES
-from nli_faith.reading import Unit, read_text
+from nli_faith.reading import LONGEST_LEAD, Unit, read_text
 from nli_faith.sentences import LINE_BREAK
 from nli_faith.types import CLAIM, Claim
 from nli_faith.verbs import has_finite_verb
@@ -31,7 +31,19 @@ PROSE = re.compile(r"[A-Za-z][a-z']* [A-Za-z][a-z']* [\w', $%-]{0,200}[a-z]{2,}[
 PROSE_FENCES = ("", "json", "markdown", "md", "text", "txt", "plaintext")
 
 
-def split_claims(answer: str, question: str | None = None, granularity: str = "sentence") -> tuple[Claim, ...]:
+# Words that point back, at the beginning of a sentence ...
+POINTING = re.compile(r"(?:it|its|they|their|he|his|she|her|this|that|these|those)\b(?!['’]?s? (?:said|being said|is to say)\b)", re.I)
+# ... but not in "It is important to": there is nothing to point to.
+EMPTY_IT = re.compile(
+    r"it(?:['’]s| is| was) (?:also |not |always |usually )?(?:important|possible|necessary|recommended|essential|advisable"
+    r"|likely|unlikely|clear|known|common|best|worth|best practice)\b",
+    re.I,
+)
+
+
+def split_claims(
+    answer: str, question: str | None = None, granularity: str = "sentence", prefix_pronouns: bool = False
+) -> tuple[Claim, ...]:
     """Split an answer into typed units.
 
     Args:
@@ -39,6 +51,7 @@ def split_claims(answer: str, question: str | None = None, granularity: str = "s
         question: put before a fragment answer such as "15"; pass it only when it is short enough to be read with one.
         granularity: "sentence" (one unit per sentence), "clause" (one per coordinated clause) or "answer" (the whole
             answer as one unit).
+        prefix_pronouns: read a claim that opens with a pronoun or demonstrative with the claim before it.
 
     Returns:
         The units in order; empty only when the answer has nothing but white space.
@@ -49,9 +62,10 @@ def split_claims(answer: str, question: str | None = None, granularity: str = "s
     if granularity == "answer" and units:
         units = [_whole(answer, units)]
     units = _with_question(units, plain(question) if question else "")
-    if granularity == "clause":
-        units = [clause for unit in units for clause in _clauses(answer, unit)]
-    return tuple(_claim(answer, unit) for unit in units)
+    parts = [_clauses(answer, unit) if granularity == "clause" else [unit] for unit in units]
+    if prefix_pronouns:
+        parts = [own if before is None else _with_previous(own, before) for own, before in zip(parts, [None, *units])]
+    return tuple(_claim(answer, unit) for own in parts for unit in own)
 
 
 def _claim(answer: str, unit: Unit) -> Claim:
@@ -114,6 +128,18 @@ def _clauses(answer: str, unit: Unit) -> list[Unit]:
         return [unit]
     units = [Unit(unit.start + start, unit.start + end, said, kind_of(said)) for start, end, said in parts]
     return units if any(part.kind == CLAIM for part in units) else [unit]
+
+
+def _with_previous(units: list[Unit], before: Unit) -> list[Unit]:
+    """Units of one sentence, read with the claim before it where they open with a word that points back."""
+    if before.kind != CLAIM or not before.said or len(before.said) > LONGEST_LEAD:
+        return units
+    return [
+        replace(unit, lead=before.said)
+        if unit.kind == CLAIM and not unit.lead and POINTING.match(unit.said) and not EMPTY_IT.match(unit.said)
+        else unit
+        for unit in units
+    ]
 
 
 def _with_question(units: list[Unit], question: str) -> list[Unit]:

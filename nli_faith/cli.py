@@ -84,8 +84,8 @@ def _make_scorer(args: argparse.Namespace, **options):
 
 
 def _rule(args: argparse.Namespace) -> dict:
-    return {"threshold": args.threshold, "calibration": args.calibration, "granularity": args.granularity, "flags": args.flags, "strict_numbers": args.strict_numbers,
-            "no_claims": NO_CLAIMS[args.no_claims]}  # fmt: skip
+    names = ("threshold", "calibration", "granularity", "joined_evidence", "prefix_pronouns", "flags", "strict_numbers")
+    return {name: getattr(args, name) for name in names} | {"no_claims": NO_CLAIMS[args.no_claims]}
 
 
 def _score(args: argparse.Namespace) -> int:

@@ -151,7 +151,8 @@ def show_check(answer: str, score: AnswerScore) -> None:
             console.print(Text(f"    read as: {one_line(claim.hypothesis)}", "dim"))
         if claim.evidence:
             label = "evidence" if claim.verdict != "unsupported" else "nearest"
-            console.print(Text(f"    {label} (chunk {claim.chunk}): {one_line(claim.evidence)}", "cyan"))
+            joined = f" of chunks {', '.join(map(str, claim.joined))} read as one" if claim.joined else ""
+            console.print(Text(f"    {label} (chunk {claim.chunk}{joined}): {one_line(claim.evidence)}", "cyan"))
     console.print(Text(_verdict_line(score), "bold"))
 
 

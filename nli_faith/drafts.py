@@ -57,7 +57,7 @@ def window_size(reader) -> int:
     return min(reader.card.window or room, room)
 
 
-def draft_row(row: Row, granularity: str, short: Set[str], counts: Counts) -> Draft:
+def draft_row(row: Row, granularity: str, short: Set[str], counts: Counts, prefix_pronouns: bool = False) -> Draft:
     """The units of the row and the state it is in before any pair is scored.
 
     Args:
@@ -68,7 +68,8 @@ def draft_row(row: Row, granularity: str, short: Set[str], counts: Counts) -> Dr
     if row.answer is None or not row.answer.strip():
         return Draft(row, status="empty_answer")
     counts.unmeasured_language += unmeasured(row.answer)
-    units = split_claims(row.answer, row.question if row.question in short else None, granularity)
+    question = row.question if row.question in short else None
+    units = split_claims(row.answer, question, granularity, prefix_pronouns)
     draft = Draft(row, units, claims=[i for i, unit in enumerate(units) if unit.kind == CLAIM])
     if not units:
         draft.status = "empty_answer"
@@ -151,7 +152,7 @@ def flag_claims(draft: Draft, grid: np.ndarray, rule: Rule) -> list[Flags]:
     chunk = np.array([chunk for chunk, _ in draft.windows])
     supports, flags, first = rule.supports(grid), [], 0
     for i, parts, decision in zip(draft.claims, draft.parts, draft.decisions):
-        numbers = supporting_chunks(supports[first : first + len(parts)], decision.window, chunk)
+        numbers = decision.joined or supporting_chunks(supports[first : first + len(parts)], decision.window, chunk)
         first += len(parts)
         chunks = [draft.row.chunks[number] for number in numbers]
         flags.append(flag_claim(draft.units[i].text, chunks, _passages(draft, decision.window).sentences, decision.exhaustive))
@@ -217,4 +218,5 @@ def _verdict(draft: Draft, unit: ClaimVerdict, decision: Decision) -> ClaimVerdi
         evidence_start=start,
         evidence_end=end,
         exhaustive=decision.exhaustive,
+        joined=decision.joined,
     )

@@ -50,6 +50,7 @@ class ScoreOptions:
         calibration: a file of `nli-faith calibrate`, whose threshold replaces argmax (one of claims) or the model's answer
             threshold (one of answers).
         joined_evidence: chunks, at least 2, that an unsupported claim is read against once more as one text; None for none.
+        prefix_pronouns: read a claim that opens with a pronoun ("It", "They", "This") with the claim before it.
         flags: say of every claim whether a number of it is missing from its evidence, and whether a negation differs.
         strict_numbers: a claim with a number that is missing is not supported; turns `flags` on.
     """
@@ -60,6 +61,7 @@ class ScoreOptions:
     early_exit: bool = False
     calibration: str | None = None
     joined_evidence: int | None = None
+    prefix_pronouns: bool = False
     flags: bool = False
     strict_numbers: bool = False
 

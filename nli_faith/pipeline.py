@@ -16,6 +16,7 @@ from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
 from nli_faith.drafts import Draft, decide, draft_row, finish, flag_claims, read_texts, short_questions, window_size
 from nli_faith.identity import model_hash
+from nli_faith.joined import look_again
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
 from nli_faith.scores import Rule
@@ -64,6 +65,8 @@ class Scorer:
         no_claims: float | None = 1.0,
         early_exit: bool = False,
         calibration: str | PathLike | None = None,
+        joined_evidence: int | None = None,
+        prefix_pronouns: bool = False,
         flags: bool = False,
         strict_numbers: bool = False,
         probe: bool = True,
@@ -71,7 +74,8 @@ class Scorer:
         """
         Args:
             model: the bundled "nli-faith-xsmall", "fake", a folder, or a Hugging Face id; see `ModelOptions`.
-            granularity, threshold, no_claims, early_exit, calibration, flags, strict_numbers: see `ScoreOptions`.
+            granularity, threshold, no_claims, early_exit, calibration, joined_evidence, prefix_pronouns, flags,
+                strict_numbers: see `ScoreOptions`.
             probe: check the model on a few obvious pairs at load; off only for tests and timing.
         Raises:
             UsageError: a value outside its range. The model itself is loaded, and may be refused, at first use.
@@ -79,7 +83,9 @@ class Scorer:
         """
         self.model_options = ModelOptions(str(model), tuple(labels) if labels else None, device, dtype, budget)
         path = None if calibration is None else str(calibration)
-        self.score_options = ScoreOptions(granularity, threshold, no_claims, early_exit, path, flags=flags, strict_numbers=strict_numbers)
+        self.score_options = ScoreOptions(
+            granularity, threshold, no_claims, early_exit, path, joined_evidence, prefix_pronouns, flags, strict_numbers
+        )
         self.calibration = None if path is None else load_calibration(path)
         check_alone(self.calibration, threshold)
         self._probe = probe
@@ -203,11 +209,15 @@ class Scorer:
         """Scores of some rows, in order, and what they cost. All rows share one queue of pairs."""
         with self._lock:
             read, rule = self.read_window(rows), Rule(self.claim_threshold)
+            options, reader = self.score_options, self.reader
             for draft, grid in read.grids:
                 draft.decisions = decide(draft, grid, rule, read.hypotheses)
-                if self.score_options.flags:
-                    draft.flags = flag_claims(draft, grid, rule)
-            scores = [finish(draft, self.score_options, self.reader, self.answer_threshold) for draft in read.drafts]
+            if options.joined_evidence is not None:
+                pools = (read.premises, read.hypotheses)
+                look_again(read.grids, options.joined_evidence, rule, reader, *pools, read.counts)
+            for draft, grid in read.grids if options.flags else ():
+                draft.flags = flag_claims(draft, grid, rule)
+            scores = [finish(draft, options, reader, self.answer_threshold) for draft in read.drafts]
             return WindowResult(tuple(scores), read.counts)
 
     def read_window(self, rows: Sequence[Row], model: bool = True) -> WindowRead:
@@ -216,11 +226,12 @@ class Scorer:
             reader, counts = self.reader, Counts()
             premises, hypotheses = Pool(), Pool()
             short = short_questions(rows, reader)
-            drafts = [draft_row(row, self.score_options.granularity, short, counts) for row in rows]
+            options = self.score_options
+            drafts = [draft_row(row, options.granularity, short, counts, options.prefix_pronouns) for row in rows]
             read_texts(drafts, reader, premises, hypotheses)
             ready = [draft for draft in drafts if draft.status == "scored"] if model else []
             sides = [(draft.hypotheses, draft.premises) for draft in ready]
-            if self.score_options.early_exit:
+            if options.early_exit:
                 grids = score_in_waves(sides, premises, hypotheses, reader, Rule(self.claim_threshold), counts)
             else:
                 grids = score_all(sides, premises, hypotheses, reader, counts)

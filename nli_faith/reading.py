@@ -25,7 +25,7 @@ class Unit:
         start, end: span in the answer.
         said: its own markup-free text.
         kind: one of KINDS.
-        lead: what is put before it because it is a fragment; "" for none.
+        lead: what is put before it because it can't be read alone; "" for none.
     """
 
     start: int
