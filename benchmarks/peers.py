@@ -22,7 +22,7 @@ def peers(folder: str, reader: NliModel, names: str) -> dict[str, Callable[[], R
     def cross_encoder(dtype: torch.dtype, size: int) -> Run:
         from sentence_transformers import CrossEncoder
 
-        model = CrossEncoder(folder, max_length=limit, device=str(device), model_kwargs={"dtype": dtype})
+        model = CrossEncoder(folder, num_labels=len(order), max_length=limit, device=str(device), model_kwargs={"dtype": dtype})
         return lambda texts: model.predict(list(texts), batch_size=size, apply_softmax=True, show_progress_bar=False)[:, order]
 
     def loaded(dtype: torch.dtype):

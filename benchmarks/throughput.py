@@ -124,14 +124,18 @@ def unsorted(reader: NliModel) -> Run:
     return run
 
 
-def steps(course: Course, reader: NliModel, eager: NliModel) -> None:
-    """Our reading, and our reading without each of its steps; `eager` reads with transformers' attention."""
+def steps(course: Course, reader: NliModel, single: NliModel | None, eager: NliModel) -> None:
+    """Our reading, and our reading without each of its steps.
+
+    Args:
+        single: the same model in float32, None when `reader` is; eager: with transformers' attention.
+    """
     course.enter(f"nli-faith ({reader.dtype}, {reader.attention})", ours(reader))
     course.enter("  texts tokenised as often as they occur", ours(reader, once=False))
     course.enter("  not sorted, batches of 32", unsorted(reader))
     course.enter("  pairs read as often as they occur", ours(reader), repeated=True)
-    if reader.dtype != "fp32":
-        course.enter("  float32", ours(reader.variant(dtype="fp32", padded=False)))
+    if single is not None:
+        course.enter("  float32", ours(single))
     if reader.packing.startswith("yes"):
         course.enter("  padded", ours(reader.variant()))
     course.enter("  transformers' attention", ours(eager))
@@ -163,7 +167,7 @@ def with_transformers(reader: NliModel) -> tuple[NliModel, NliModel]:
     return plain, reader.variant(network=copy.deepcopy(network).to(DTYPES[reader.dtype]), dtype="fp32")
 
 
-def measure(args: argparse.Namespace, reader: NliModel, folder: str) -> None:
+def measure(args: argparse.Namespace, reader: NliModel, single: NliModel | None, folder: str) -> None:
     """All contenders over the rows, then over each length."""
     report = Report(args.out, reader)
     top = ceiling(reader.device, DTYPES[reader.dtype])
@@ -180,7 +184,7 @@ def measure(args: argparse.Namespace, reader: NliModel, folder: str) -> None:
         print(f"{section}: {len(work.texts):,} distinct pairs of {len(work.repeated):,}", flush=True)
         courses[section] = Course(report, section, work, plain, top, args)
         if args.steps:
-            steps(courses[section], reader, eager)
+            steps(courses[section], reader, single, eager)
         else:
             courses[section].enter(f"nli-faith ({reader.dtype}, {reader.attention})", ours(reader))
         if section == "rows":
@@ -219,10 +223,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     keep_freed_memory()
     with tempfile.TemporaryDirectory() as folder:
         model = args.model if args.shape is None else str(write_shape(args.shape, Path(folder, "shape")))
-        reader = NliModel(ModelOptions(model, device=args.device, dtype=args.dtype), probe=args.shape is None)
+        probe = args.shape is None
+        reader = NliModel(ModelOptions(model, device=args.device, dtype=args.dtype), probe)
+        single = None
+        if args.steps and reader.dtype != "fp32":
+            single = NliModel(ModelOptions(model, device=args.device, dtype="fp32"), probe)
         if args.peers != "none":
             export(Path(reader.checkpoint.folder), Path(folder, "peer"))
-        measure(args, reader, str(Path(folder, "peer")))
+        measure(args, reader, single, str(Path(folder, "peer")))
 
 
 if __name__ == "__main__":
