@@ -32,11 +32,13 @@ PROSE_FENCES = ("", "json", "markdown", "md", "text", "txt", "plaintext")
 
 
 # Words that point back, at the beginning of a sentence ...
-POINTING = re.compile(r"(?:it|its|they|their|he|his|she|her|this|that|these|those)\b(?!['’]?s? (?:said|being said|is to say)\b)", re.I)
+POINTING = re.compile(
+    r"(?:it|its|they|their|he|his|she|her|this|that|these|those)\b(?!['’]?s? (?:said|being said|is to say)\b)", re.I
+)
 # ... but not in "It is important to": there is nothing to point to.
 EMPTY_IT = re.compile(
-    r"it(?:['’]s| is| was) (?:also |not |always |usually )?(?:important|possible|necessary|recommended|essential|advisable"
-    r"|likely|unlikely|clear|known|common|best|worth|best practice)\b",
+    r"it(?:['’]s| is| was) (?:also |not |always |usually )?(?:important|possible|necessary|recommended|essential"
+    r"|advisable|likely|unlikely|clear|known|common|best|worth)\b",
     re.I,
 )
 

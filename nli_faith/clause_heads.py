@@ -1,4 +1,4 @@
-"""The head of a clause: its subject, which a later clause may share, and its auxiliaries. Used by `clauses.py` only."""
+"""The head of a clause: its subject, which a later clause may share, and its auxiliaries. Used by `clauses.py`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nli_faith.clause_words import (
-    BE, DETERMINERS, HAVE, MODALS, NEGATIVE, OPENERS, PLURAL, PLURAL_ONLY, PREPOSITIONS, PRONOUNS, RELATIVE, SAME_PASTS, SINGULAR,
-    SINGULAR_ONLY, Words, ends_in_s, is_participle, verb_form,
+    BE, DETERMINERS, HAVE, MODALS, NEGATIVE, OPENERS, PLURAL, PLURAL_ONLY, PREPOSITIONS, PRONOUNS, RELATIVE, SAME_PASTS,
+    SINGULAR, SINGULAR_ONLY, Words, ends_in_s, is_participle, verb_form,
 )  # fmt: skip
 from nli_faith.markup import plain
 from nli_faith.verbs import first_finite_verb
 
 LONGEST_SUBJECT = 20  # words
 
+# Nothing inside is cut, and the words in code and addresses are none.
+CLOSED = re.compile(
+    r"`[^`]*`|\]\([^)\s]*\)|https?://\S+|\([^()]*\)|\[\^?\d[^\[\]]*\]|\"[^\"]*\"|“[^”]*”|«[^»]*»|‘[^’]*’"
+)
+HYPHENED = re.compile(r"[^\W\d_]\w*(?:[-–]\w+)+")  # "built-in" is one word, and no verb
+DESCRIBED = re.compile(r"((?:[\w'-]+\s){0,7}[\w'-]+),(\s(?:[a-z]+ed|built|made|born|known|led)\b[^,;]*)(?=,\s)")
 ASIDE = re.compile(r",\s(?:which|who|whose|where)\b[^,;]*,")
 CONNECTIVE = re.compile(
     r"(?:however|therefore|moreover|furthermore|additionally|in addition|instead|also|thus|otherwise|meanwhile|finally"
@@ -29,9 +35,10 @@ class Head:
     """The subject and the verbs that a clause begins with.
 
     Attributes:
-        subject: plain text, "" where it can't be said again ("There", "No dogs"); shared: the same with the auxiliaries, "It can be".
+        subject: plain text, "" where it can't be said again ("There", "No dogs").
+        shared: the same with the auxiliaries, "It can be".
         plural: of the subject; None where it can't be told.
-        first: number of the clause's first word; verb: of its finite verb; main: of the word behind the auxiliaries, or `verb`.
+        first, verb, main: numbers of the clause's first word, its finite verb, and the word behind the auxiliaries if any.
         chain: what the last auxiliary is: "be", "have", "modal", or "" without one; negated: there is a "not".
         opened: a subordinate clause stands before ("If you cancel, ...").
     """
@@ -45,6 +52,17 @@ class Head:
     chain: str
     negated: bool
     opened: bool = False
+
+
+def hide(text: str) -> str:
+    """`text` with NUL in place of all that no clause can begin in, of the same length; a word with hyphens becomes x's."""
+    text = CLOSED.sub(lambda found: "\0" * len(found[0]), text)
+    text = HYPHENED.sub(lambda found: "x" * len(found[0]), text)
+    text = ASIDE.sub(lambda found: f",{chr(0) * (len(found[0]) - 2)},", text)
+    described = DESCRIBED.match(text)
+    if described and first_finite_verb(described[1]) is None:
+        return f"{described[1]},{chr(0) * len(described[2])}{text[described.end(2) :]}"
+    return text
 
 
 def find_head(text: str, words: Words, first: int) -> Head | None:
@@ -134,4 +152,5 @@ def _is_plural(subject: Sequence[str], verb: str) -> bool | None:
         return False
     nouns = next((subject[:at] for at, low in enumerate(subject) if at and low in PREPOSITIONS), subject)
     last = nouns[-1]
-    return True if subject[0] in PLURAL or (last.endswith("s") and not last.endswith(("ss", "us", "is", "'s"))) else None
+    ends = last.endswith("s") and not last.endswith(("ss", "us", "is", "'s"))
+    return True if ends or subject[0] in PLURAL else None

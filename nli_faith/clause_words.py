@@ -1,8 +1,7 @@
-"""Which words can begin a second predicate, and which tie a clause to what stands before it. Used by `clauses.py` only."""
+"""Which words begin a second predicate, and which tie a clause to what stands before it. Used by `clauses.py`."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
 from nli_faith.verbs import BASE, DOUBTFUL, NO_PAST, OBJECT, PLAIN, WORD
@@ -10,59 +9,65 @@ from nli_faith.verbs import BASE, DOUBTFUL, NO_PAST, OBJECT, PLAIN, WORD
 BE = frozenset("is are was were am isn't aren't wasn't weren't be been being".split())
 HAVE = frozenset("has have had hasn't haven't hadn't".split())
 MODALS = frozenset(
-    "can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must mustn't do does did"
-    " don't doesn't didn't".split()
+    "can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must mustn't do"
+    " does did don't doesn't didn't".split()
 )
 AUXILIARY = (BE | HAVE | MODALS) - {"be", "been", "being"}
 PLURAL_ONLY = frozenset("are were have do aren't weren't haven't don't".split())
 SINGULAR_ONLY = frozenset("is was has does isn't wasn't hasn't doesn't".split())
 # Past forms that are no participles, participles that are no past forms, and forms that are both.
 PAST = frozenset(
-    "grew fell rose went came became took gave wrote knew saw began ran drew drove flew threw spoke broke chose woke wore"
-    " sank swam sang ate drank forgot hid shook stole swore was were".split()
+    "grew fell rose went came became took gave wrote knew saw began ran drew drove flew threw spoke broke chose"
+    " woke wore sank swam sang ate drank forgot hid shook stole swore was were".split()
 )
 PARTICIPLE = frozenset(
-    "grown fallen given taken written known seen begun drawn driven flown thrown spoken broken chosen worn sung eaten"
-    " forgotten hidden shaken stolen sworn shown done".split()
+    "grown fallen given taken written known seen begun drawn driven flown thrown spoken broken chosen worn sung"
+    " eaten forgotten hidden shaken stolen sworn shown done".split()
 )
 BOTH_PASTS = frozenset(
     "made said told held kept brought sold bought paid sent led lost met won spent taught caught built found left".split()
 )
 SAME_PASTS = frozenset("set put cut hit shut read beat".split())  # of one form with the base
-INTRANSITIVE = frozenset("lived arrived died moved worked returned remained appeared served started ended retired stayed".split())
+INTRANSITIVE = frozenset(
+    "lived arrived died moved worked returned remained appeared served started ended retired stayed".split()
+)
 DETERMINERS = frozenset(
-    "the a an this that these those its their his her your our my any each every no some all both half several many two three"
-    " four five it them him us you me another one such".split()
+    "the a an this that these those its their his her your our my any each every no some all both half several"
+    " many two three four five it them him us you me another one such".split()
 )
 AMOUNTS = frozenset("up about around approximately over nearly almost more less little much enough".split())
 PREPOSITIONS = frozenset(
-    "in on at to from by with for of into onto over under between among through during within without after before since"
-    " until as about near against across along off out per via down up back".split()
+    "in on at to from by with for of into onto over under between among through during within without after"
+    " before since until as about near against across along off out per via down up back".split()
 )
 OPEN = (PREPOSITIONS - {"up", "down", "back", "off", "out", "in", "on", "along", "across"}) | frozenset(
     "the a an its their his her your our my no every try go come".split()
 )  # before "and" these still wait for what is behind it
 ADVERBS = frozenset(
-    "then also later now often never always still even thus therefore soon already once again further instead sometimes"
-    " only just usually not".split()
+    "then also later now often never always still even thus therefore soon already once again further instead"
+    " sometimes only just usually not".split()
 )
-NOT_ADVERBS = frozenset("family supply apply reply rely july italy daily early monthly weekly multiply assembly".split())
+NOT_ADVERBS = frozenset(
+    "family supply apply reply rely july italy daily early monthly weekly multiply assembly".split()
+)
 # Words in -s that are no verbs although an article may follow.
 FUNCTION = DETERMINERS | AMOUNTS | PREPOSITIONS | ADVERBS | frozenset(
     "and but or nor so yet if less plus towards perhaps besides whereas unless afterwards previous sometimes does has is"
     " was others yes not also all with once than like which who what when where how why because while".split()
 )  # fmt: skip
 RELATIVE = frozenset(
-    "that which who whom whose where when how why what whether because although though while whereas unless if lest".split()
+    "that which who whom whose where when how why what whether because although though while whereas unless if"
+    " lest".split()
 )
 OPENERS = RELATIVE - {"that"} | frozenset("since once until after before as even".split())
 # What follows is what somebody says; another clause behind it may be part of that.
 ATTRIBUTING = frozenset(
-    "say says said state states stated report reports reported claim claims claimed argue argues argued believe believes"
-    " believed think thinks thought suggest suggests suggested indicate indicates indicated show shows showed find finds"
-    " found note notes noted announce announces announced confirm confirms confirmed warn warns warned"
-    " hope hopes hoped expect expects expected know knows knew explain explains explained conclude concludes concluded"
-    " reveal reveals revealed estimate estimates estimated predict predicts predicted make makes made let lets".split()
+    "say says said state states stated report reports reported claim claims claimed argue argues argued believe"
+    " believes believed think thinks thought suggest suggests suggested indicate indicates indicated show shows"
+    " showed find finds found note notes noted announce announces announced confirm confirms confirmed warn warns"
+    " warned hope hopes hoped expect expects expected know knows knew explain explains explained conclude"
+    " concludes concluded reveal reveals revealed estimate estimates estimated predict predicts predicted make"
+    " makes made let lets".split()
 )
 NEGATIVE = frozenset("no none neither nobody nothing few only never hardly there here not".split())
 PERSONS = frozenset("it they he she".split())
@@ -74,24 +79,26 @@ WITH_PREPOSITION = frozenset(
     "opens closes lives runs starts ends stops leads rises falls moves travels stands sits lies focuses".split()
 )
 NOUNS_TOO = frozenset(
-    "offer support cover need want use work play show feature cost ship range charge report value return move travel end"
-    " start stop run stand fall rise drop increase decrease lead cause live present result lack praise measure own state"
-    " cite need fly hold leave sit lie open close".split()
+    "offer support cover need want use work play show feature cost ship range charge report value return move"
+    " travel end start stop run stand fall rise drop increase decrease lead cause live present result lack praise"
+    " measure own state cite need fly hold leave sit lie open close".split()
 )
 
 
 # Verbs in -s that `verbs.PLAIN` lacks, and base forms that a modal governs whatever follows.
 THIRD = frozenset(
-    "arrives departs flows attracts captures delivers excludes inherits introduces invites maintains manages monitors"
-    " obtains occupies participates performs possesses prepares promotes publishes pursues registers retains selects"
-    " specializes submits succeeds transmits translates treats undergoes welcomes warns feeds".split()
+    "arrives departs flows attracts captures delivers excludes inherits introduces invites maintains manages"
+    " monitors obtains occupies participates performs possesses prepares promotes publishes pursues registers"
+    " retains selects specializes submits succeeds transmits translates treats undergoes welcomes warns feeds".split()
 )
 GOVERNED = frozenset(
-    "share upload download edit view select choose enter submit cancel request book order pay visit track manage install"
-    " save print export import invite switch upgrade delete create bring collect pick avoid return use wait reserve log sign"
-    " apply renew transfer withdraw earn see watch hear read write".split()
+    "share upload download edit view select choose enter submit cancel request book order pay visit track manage"
+    " install save print export import invite switch upgrade delete create bring collect pick avoid return use"
+    " wait reserve log sign apply renew transfer withdraw earn see watch hear read write".split()
 )
-POSTPOSED = frozenset("available nearby alike close open together worldwide abroad online daily free".split())
+POSTPOSED = frozenset(
+    "available nearby alike close open together worldwide abroad online daily free".split()
+)
 
 
 class Words:
@@ -178,7 +185,7 @@ def ends_in_s(low: str) -> bool:
 
 
 def _takes_object(words: Words, at: int) -> bool:
-    """A word in -s before an article, a noun or an adverb can hardly be a noun: "and sheds its skin", "but excludes floods"."""
+    """A word in -s before an article, a noun or an adverb is hardly a noun: "and sheds its skin", "but excludes floods"."""
     after = words.next(at)
     return ends_in_s(words.low[at]) and (
         (after in DETERMINERS and after != "that") or _is_object(words, at, after) or _is_manner(words, at)
@@ -213,7 +220,7 @@ def _doubtful_verb(words: Words, at: int, after: str) -> bool:
 
 
 def is_certain(words: Words, at: int) -> bool:
-    """Whether the verb at `at` can be nothing else: "a pool heated by the sun" and "taxes and shipping costs to Europe" are not."""
+    """Whether the word at `at` can only be a finite verb, unlike "a pool heated by the sun" and "shipping costs to Rome"."""
     low = words.low[at]
     if low in AUXILIARY or low in PAST or low.partition("'")[0] in PRONOUNS:
         return words.next(at) != "of"

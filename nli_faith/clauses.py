@@ -1,6 +1,6 @@
 """Sentences with coordinated predicates or clauses, one clause at a time: `--granularity clause`.
 
-"A refund takes 5 days and goes to the original card." -> "A refund takes 5 days." and "A refund goes to the original card."
+    "A refund takes 5 days and goes to the original card." -> "A refund takes 5 days." "A refund goes to the original card."
 
 Rules on words, without a parser. A cut is made only where a finite verb stands behind "and", "but" or ";" and nothing
 nearby speaks against it: a sentence that is left whole loses nothing, one that is torn is read as what it does not say.
@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nli_faith.clause_heads import ASIDE, CONNECTIVE, Head, find_head, with_verbs
+from nli_faith.clause_heads import CONNECTIVE, Head, find_head, hide, with_verbs
 from nli_faith.clause_words import (
     ATTRIBUTING, INTRANSITIVE, OPEN, PERSONS, PLURAL_ONLY, PREPOSITIONS, PRONOUNS, RELATIVE, SINGULAR_ONLY, Words,
     has_object, is_certain, is_participle, verb_form,
@@ -25,12 +25,10 @@ MOST_MARKS = 40  # commas and conjunctions; a sentence with more is a list
 LONGEST_NAME = 8  # words from the conjunction to the verb of a clause with a subject of its own
 
 SEPARATOR = re.compile(r";|,?\s+(?:and|but)(?=\s)|,(?=\s)")
-# Nothing inside is cut, and the words in code and addresses are none.
-CLOSED = re.compile(r"`[^`]*`|\]\([^)\s]*\)|https?://\S+|\([^()]*\)|\[\^?\d[^\[\]]*\]|\"[^\"]*\"|“[^”]*”|«[^»]*»|‘[^’]*’")
-HYPHENED = re.compile(r"[^\W\d_]\w*(?:[-–]\w+)+")  # "built-in" is one word, and no verb
-DESCRIBED = re.compile(r"((?:[\w'-]+\s){0,7}[\w'-]+),(\s(?:[a-z]+ed|built|made|born|known|led)\b[^,;]*)(?=,\s)")
 # A condition behind the last clause may hold for all of them; the other words tie the clauses together.
-TYING = re.compile(r"\b(?:if|unless|provided that|as long as|except|respectively|not only|either(?=.*\bor\b)|neither|rather than)\b", re.S)
+TYING = re.compile(
+    r"\b(?:if|unless|provided that|as long as|except|respectively|not only|either(?=.*\bor\b)|neither|rather than)\b", re.S
+)
 PAIRED = re.compile(r"\b(?:between|both)\b(?!.*\sand\s)", re.S)  # the "and" that follows belongs to the pair
 RESUMED = re.compile(r",\s+(?:and|but)\s")  # a clause may have begun here already: ", and fish and crabs live in it"
 TANGLED = frozenset(("to", "and", "but", "or"))  # in the words before a verb: they are more than its subject
@@ -74,15 +72,10 @@ def split_clauses(text: str) -> list[tuple[int, int, str]]:
 
 
 def _cuts(text: str) -> list[_Cut]:
-    masked = CLOSED.sub(lambda found: "\0" * len(found[0]), text)
+    masked = hide(text)
     marks = list(SEPARATOR.finditer(masked))
     if all(mark[0] == "," for mark in marks) or len(marks) > MOST_MARKS:
         return []
-    masked = HYPHENED.sub(lambda found: "x" * len(found[0]), masked)
-    masked = ASIDE.sub(lambda found: f",{chr(0) * (len(found[0]) - 2)},", masked)
-    described = DESCRIBED.match(masked)
-    if described and first_finite_verb(described[1]) is None:
-        masked = described[1] + "," + "\0" * len(described[2]) + masked[described.end(2) :]
     words = Words(masked)
     head = find_head(text, words, 0)
     cuts: list[_Cut] = []
@@ -119,12 +112,13 @@ def _clause(text: str, words: Words, head: Head, mark: re.Match, at: int, later:
     if TYING.search(masked, words.ends[head.verb]):
         return None
     inner = words.low[head.first : words.after(place)]
-    joint = head.main + 2 if words.low[head.main + 1 : head.main + 2] == ["and"] else head.main  # "makes and sells shoes"
-    inside = masked[words.ends[min(joint, len(words) - 1)] : place]
+    # "makes and sells shoes" has two verbs before its object.
+    last = head.main + 2 if words.low[head.main + 1 : head.main + 2] == ["and"] else head.main
+    inside = masked[words.ends[min(last, len(words) - 1)] : place]
     tied = not RELATIVE.isdisjoint(inner) or first_finite_verb(inside) is not None
-    found = None if tied else _same_subject(text, words, head, at, place)
+    found = None if tied else _same_subject(words, head, at, place)
     if sign == ",":
-        series = found and "," not in masked[words.ends[head.verb] : place] and _is_series(text, words, head, later)
+        series = found and "," not in masked[words.ends[head.verb] : place] and _is_series(words, head, later)
         return found if series else None
     if found or head.opened or (tied and mark[0] != ", but"):
         return found
@@ -137,18 +131,18 @@ def _clause(text: str, words: Words, head: Head, mark: re.Match, at: int, later:
     return _other_subject(text, words, head, at, sure=True)
 
 
-def _is_series(text: str, words: Words, head: Head, later: Sequence[re.Match]) -> bool:
+def _is_series(words: Words, head: Head, later: Sequence[re.Match]) -> bool:
     """Whether predicates of the same subject follow up to an "and": "opens at nine, closes at five and costs $3"."""
     for mark in later:
         at = words.after(mark.end())
-        if at == len(words) or mark[0] == ";" or not _same_subject(text, words, head, at, mark.start()):
+        if at == len(words) or mark[0] == ";" or not _same_subject(words, head, at, mark.start()):
             return False
         if mark[0] != ",":
             return True
     return False
 
 
-def _same_subject(text: str, words: Words, head: Head, at: int, place: int) -> _Found | None:
+def _same_subject(words: Words, head: Head, at: int, place: int) -> _Found | None:
     """A second predicate of the subject at hand.
 
     Args:
@@ -170,7 +164,10 @@ def _same_subject(text: str, words: Words, head: Head, at: int, place: int) -> _
 
 
 def _shares(words: Words, head: Head, verb: int, last: int) -> bool | None:
-    """Whether the predicate with `verb` goes on with the auxiliaries (True) or the subject (False); None: it is none, or unclear."""
+    """Whether the predicate with `verb` goes on with the auxiliaries (True) or with the subject (False).
+
+    None where it is no predicate, or no certain one.
+    """
     form, low = verb_form(words, verb), words.low[verb]
     if form == "aux" and not (low == "have" and head.chain == "modal"):
         odd = PLURAL_ONLY if head.plural is False else SINGULAR_ONLY if head.plural else ()
@@ -183,7 +180,7 @@ def _shares(words: Words, head: Head, verb: int, last: int) -> bool | None:
         return _shares_past(words, head, verb, form, last)
     if head.chain == "modal" and form:
         return True
-    present = words.low[head.verb] in BASE or words.low[head.verb] in ("have", "are") or verb_form(words, head.verb) == "bare"
+    present = words.low[head.verb] in BASE | {"have", "are"} or verb_form(words, head.verb) == "bare"
     if form in ("base", "bare") and head.plural and present:
         # Behind an infinitive it may go on with that: "plan to open a shop and hire staff".
         return None if "to" in words.low[head.verb : last + 1] else False
@@ -208,7 +205,7 @@ def _shares_past(words: Words, head: Head, verb: int, form: str, last: int) -> b
     if head.chain or form == "participle":
         return None
     if verb_form(words, head.verb) in ("past", "either"):
-        named = not words.raw[last][0].islower()  # "in Leeds and studied law": nothing there that "studied" could describe
+        named = not words.raw[last][0].islower()  # "in Leeds and studied law": no list of things goes on here
         return False if led or objected or named else None
     return False if objected or (led and after and not others) else None
 
@@ -227,7 +224,8 @@ def _other_subject(text: str, words: Words, head: Head, at: int, sure: bool = Fa
         return _pronoun_subject(words, head, new, pronoun) if new.verb <= at + 2 else None
     joined = all(words.next(i) == words.low[i + 1] for i in range(at, new.verb))
     subject = words.low[at : new.verb]
-    if sure and not (is_certain(words, new.verb) and joined and len(subject) <= LONGEST_NAME and TANGLED.isdisjoint(subject)):
+    plain_name = joined and len(subject) <= LONGEST_NAME and TANGLED.isdisjoint(subject)
+    if sure and not (plain_name and is_certain(words, new.verb)):
         return None
     return "", words.starts[at], new
 

@@ -1,7 +1,7 @@
 """`--joined-evidence K`: a claim that no window supports is read once more, against its K best windows as one text.
 
-What a claim says may stand in two chunks, half in each. The windows are chosen for the words of the claim that they hold
-together, so that a copy of the first one is never the second. A claim that this does not support stays exactly as it was.
+What a claim says may stand in two chunks, half in each. The windows are chosen for the words of the claim that they
+hold together, so that a copy of the first is never the second. A claim that this does not support stays as it was.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Look:
 
     Attributes:
         claim: its place in `draft.decisions`; windows: the chosen ones of the row, best first.
-        premise: number of their joined text; hypotheses: numbers of what is read against it, the parts that nothing supports.
+        premise: number of their joined text; hypotheses: of what is read against it, the parts that nothing supports.
         others: support of the parts that need no second look.
     """
 
@@ -38,8 +38,9 @@ class _Look:
 
 
 def look_again(
-    grids: Sequence[tuple[Draft, np.ndarray]], most: int, rule: Rule, reader, premises: Pool, hypotheses: Pool, counts: Counts
-) -> None:
+    grids: Sequence[tuple[Draft, np.ndarray]], most: int, rule: Rule, reader,
+    premises: Pool, hypotheses: Pool, counts: Counts,
+) -> None:  # fmt: skip
     """Replace the decisions of claims that joined windows support. All rows share one queue of pairs.
 
     Args:
@@ -102,8 +103,8 @@ def _looks(
 def choose(held: np.ndarray, weight: np.ndarray, support: np.ndarray, premises: np.ndarray, most: int) -> list[int]:
     """Up to `most` windows, best first: each the one that adds most of the claim's words to those before it.
 
-    Ties go to the window with more of the words in all, then to the higher P(entailment), then to the first. Windows with
-    the same ids count once.
+    Ties go to the window with more of the words in all, then to the higher P(entailment), then to the first. Windows
+    with the same ids count once.
 
     Args:
         held: bool[w, v], which distinct ids of the claim each window holds; weight: float64[v] of these ids.
@@ -154,7 +155,8 @@ class _Passages:
             spans = split_sentences(window.text)
             self._sentences[number] = spans, self._encoder.encode([window.text[a:b] for a, b in spans])
         spans, ids = self._sentences[number]
-        start, end = best_stretch([len(own) for own in ids], [set(own.tolist()) & weights.keys() for own in ids], weights, share)
+        words = [set(own.tolist()) & weights.keys() for own in ids]
+        start, end = best_stretch([len(own) for own in ids], words, weights, share)
         text = window.text[spans[start][0] : spans[end - 1][1]]
         if end - start > 1 or len(ids[start]) <= share:
             return text

@@ -42,14 +42,15 @@ class ScoreOptions:
     """How an answer becomes claims and how probabilities become verdicts.
 
     Attributes:
-        granularity: "sentence" (one unit per sentence), "clause" (a sentence with coordinated predicates is several units) or
-            "answer" (the whole answer as one hypothesis).
+        granularity: "sentence" (one unit per sentence), "clause" (a sentence with coordinated predicates is several
+            units) or "answer" (the whole answer as one hypothesis).
         threshold: P(entailment) in (0, 1] from which a window supports a claim; None means argmax.
         no_claims: faithfulness of an answer without a claim (a refusal, a greeting): 1.0, 0.0 or None.
         early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound.
         calibration: a file of `nli-faith calibrate`, whose threshold replaces argmax (one of claims) or the model's answer
             threshold (one of answers).
-        joined_evidence: chunks, at least 2, that an unsupported claim is read against once more as one text; None for none.
+        joined_evidence: an unsupported claim is read once more, against so many of its best chunks (windows, of long
+            ones) as one text; at least 2, None for no second look.
         prefix_pronouns: read a claim that opens with a pronoun ("It", "They", "This") with the claim before it.
         flags: say of every claim whether a number of it is missing from its evidence, and whether a negation differs.
         strict_numbers: a claim with a number that is missing is not supported; turns `flags` on.
@@ -73,7 +74,7 @@ class ScoreOptions:
         if self.no_claims not in (0.0, 1.0, None):
             raise UsageError(f"no_claims {self.no_claims!r} is not 1, 0 or null.")
         if self.joined_evidence is not None and self.joined_evidence < 2:
-            raise UsageError(f"joined_evidence {self.joined_evidence} joins nothing; give a whole number of at least 2.")
+            raise UsageError(f"joined_evidence {self.joined_evidence} joins nothing; give at least 2.")
         if self.strict_numbers and self.early_exit:
             raise UsageError("strict_numbers has to see every chunk that supports a claim, and early_exit stops at the first.")
         if self.strict_numbers:
