@@ -13,7 +13,8 @@ set -u
 cd "$(dirname "$0")/.."
 export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" HF_HUB_OFFLINE=1
 python="${PYTHON:-python}"
-device="${DEVICE:-cuda}"   # DEVICE=cpu SECONDS_EACH=0.2 is a rehearsal
+device="${DEVICE:-cuda}"   # DEVICE=cpu SECONDS_EACH=0.2 ROWS=4 PATIENCE=20 is a rehearsal
+patience="${PATIENCE:-1}"  # time limits are so many times those below
 each="${SECONDS_EACH:-2}"  # seconds of one pass of a contender
 rows="${ROWS:-2048}"
 results="${OUT:-benchmarks/results}"
@@ -22,7 +23,7 @@ mkdir -p "$results"
 failed=0
 
 step() {  # step LIMIT_S NAME COMMAND...
-    local limit="$1" name="$2" begun=$SECONDS
+    local limit=$(($1 * patience)) name="$2" begun=$SECONDS
     shift 2
     echo "== $name"
     timeout "$limit" "$@" || { echo "== $name FAILED or ran past $limit s (exit $?)"; failed=1; }

@@ -233,7 +233,7 @@ def test_the_gpu_script_can_be_rehearsed(tmp_path):
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\ncase "$*" in *--shape*) exit 0;; esac\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    places = {"PYTHON": str(python), "DEVICE": "cpu", "SECONDS_EACH": "0.2", "ROWS": "4", "OUT": str(tmp_path / "out"), "PEERS": "none",
+    places = {"PYTHON": str(python), "DEVICE": "cpu", "SECONDS_EACH": "0.2", "PATIENCE": "20", "ROWS": "4", "OUT": str(tmp_path / "out"), "PEERS": "none",
               "LENGTHS": "64"}  # fmt: skip
     done = subprocess.run(["bash", str(ROOT / "benchmarks" / "gpu.sh")], env=os.environ | places, capture_output=True, text=True)
     assert "FAILED" not in done.stdout and done.returncode == 0, done.stdout + done.stderr
