@@ -100,7 +100,8 @@ class Course:
             whole = len(self._work.repeated if repeated else self._work.texts)
             line["answers_per_second"] = round(line["pairs_per_second"] * self._work.answers / whole, 3)
         p = run(self._sample)
-        line |= {"max_difference": round(difference(p, self._reference), 5), "verdict_agreement": round(agreement(p, self._reference), 5)}
+        line["max_difference"] = round(difference(p, self._reference), 5)
+        line["verdict_agreement"] = round(agreement(p, self._reference), 5)
         self._report.add(self._section, line)
 
 

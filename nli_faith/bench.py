@@ -93,15 +93,17 @@ def show(report: dict) -> str:
         for line in report["lengths"]
     ]
     state = "within" if parity_found["ok"] else "OUTSIDE"
+    agreed = f"verdicts equal on {100 * parity_found['verdict_agreement']:.1f} % of {parity_found['pairs']} pairs"
+    differs = f"largest difference {parity_found['max_difference']:.4f} from transformers' float32"
     lines = [
         f"{ran['model']} on {ran['device']} ({on}), {ran['dtype']}, {ran['attention']}; packed: {ran['packing']}",
         text_table(rows, tuple(rows[0])),
         f"ceiling  {report['ceiling_tflops']:,.2f} TFLOP/s, a matrix product in {ran['dtype']}",
-        f"parity   largest difference {parity_found['max_difference']:.4f} from transformers' float32 ({state} {parity_found['limit']}), "
-        f"verdicts equal on {100 * parity_found['verdict_agreement']:.1f} % of {parity_found['pairs']} pairs",
+        f"parity   {differs} ({state} {parity_found['limit']}), {agreed}",
     ]
     if disturbed(report["load_before"], ran["cores"]):
-        lines.append(f"note     other work ran when this began (load average {report['load_before']}): measure again on an idle machine")
+        load_before = f"load average {report['load_before']}"
+        lines.append(f"note     other work ran when this began ({load_before}): measure again on an idle machine")
     return "\n".join(lines)
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
@@ -19,7 +18,7 @@ from nli_faith.errors import InputError
 from nli_faith.joins import finish
 from nli_faith.options import FileOptions
 from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
-from nli_faith.shards import Parts, discard_empty, make_folder, open_parts, read_done, read_manifest
+from nli_faith.shards import discard_empty, make_folder, open_parts, read_done, read_manifest
 from nli_faith.sources import Source
 from nli_faith.summary import Statistics, make_summary, total
 from nli_faith.targets import Target

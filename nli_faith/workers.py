@@ -30,7 +30,7 @@ class Workers:
     """A window scorer made of several, each in a process of its own. Use it as a context manager: leaving it ends them.
 
     Args:
-        scorers: one a process; each is pickled, so none may be loaded.
+        scorers: one a process; each travels without a model it has loaded, and loads it there.
         threads: threads of torch in each process; None leaves the default, as for devices that are no CPU.
     """
 

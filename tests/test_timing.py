@@ -115,7 +115,8 @@ def test_everybody_reads_our_windows_and_claims(rows, fake):
     counts = fake.score_window(made).counts
     assert len(made) == work.answers == 10
     assert len(work.repeated) == counts.pairs and len(work.texts) == counts.pairs_scored < counts.pairs
-    assert all(premise in chunks and claim in row.answer for premise, claim in work.texts[:1] for row in made[:1] for chunks in [" ".join(row.chunks)])
+    premise, claim = work.texts[0]
+    assert premise in " ".join(made[0].chunks) and claim in made[0].answer
 
 
 def test_an_even_sample():
@@ -159,7 +160,8 @@ def test_the_replay_is_the_run(rows, fake):
     assert whole["windows"] == "all" and whole["verdicts_changed"] == 0 and whole["pairs"] == read.counts.pairs
     assert sum(line["pairs"] for line in lines[:-1]) == whole["pairs"] and sum(line["rows"] for line in lines[:-1]) == 12
     scores = fake.score_window(made).scores
-    assert whole["supported"] == sum(score.n_supported for score in scores) and whole["claims"] == sum(score.n_claims for score in scores)
+    assert whole["supported"] == sum(score.n_supported for score in scores)
+    assert whole["claims"] == sum(score.n_claims for score in scores)
     assert early_exit.compare(scores, early.scores)["verdicts_changed"] == 0
 
 
@@ -221,7 +223,7 @@ def test_early_exit_writes_its_figures(tmp_path, rows, tiny_folder, capsys, monk
     assert figures["finished"] and figures["rows"] == 12 and figures["data"] == "rows.jsonl"
     assert [line["name"] for line in figures["timed"]] == ["exhaustive", "early exit"] and figures["timed"][0]["gain"] == 1.0
     assert figures["replayed"][-1]["verdicts_changed"] == 0
-    assert figures["runs"]["verdicts_changed"] == 0 or figures["runs"]["largest_margin_of_a_change"] < figures["runs"]["allowed_margin"]
+    assert figures["runs"]["largest_margin_of_a_change"] < figures["runs"]["allowed_margin"]
     assert figures["distinct_pairs"]["early_exit"] <= figures["distinct_pairs"]["exhaustive"]
     assert "share_read" in capsys.readouterr().out
 
