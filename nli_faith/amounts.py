@@ -21,6 +21,9 @@ _HEDGES = {
 }
 _HEDGE_ENDS = {hedge: tuple(f" {words.replace('_', ' ')}" for words in line.split()) for hedge, line in _HEDGES.items()}
 _EDGES = (" ", "\u00a0", "\u202f", "\u2009")
+_YEAR_AHEAD = re.compile(r"\b(?:in|since|until|during) $", re.I)
+_RATE = re.compile(r"([a-z]+|[%€$£]) $", re.I)
+_LASTING = frozenset("is was takes lasts needs keeps stays requires runs spends waits costs exceeds as plus minus its this".split())
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _GROUPED = rf"\d{{1,3}}(?:,\d{{2,3}}){{0,6}},\d{{3}}(?!\d)(?:\.\d+)?|\d{{1,3}}(?:{BLANK}\d{{3}}){{1,6}}(?!\d|,\d)(?:\.\d+)?"
@@ -36,12 +39,12 @@ FIGURES = {
 }
 _PART = {"part": rf"(?:half|(?P<fa>an?|one|two|three|four)[ -](?P<fb>{either(_FRACTIONS)}))\b(?:{_OF_SCALE})?(?:(?: of)? an?\b)?"}
 _WRITTEN = {"words": rf"(?P<written>{WRITTEN})(?![a-z])(?P<half>{_HALF})?"}
-_SINGLE = {"single": r"(?:an?|per|each|every)\b"}
+_SINGLE = {"single": r"an?\b"}
 WORDS = (
     {word: _WRITTEN for word in [*CARDINALS, *ORDINALS, "hundred", "thousand", "million", "billion", "trillion"]}
     | {word: _PART | _WRITTEN for word in ("one", "two", "three", "four")}
     | {word: _PART | _WRITTEN | _SINGLE for word in ("a", "an")}
-    | {"half": _PART, "per": _SINGLE, "each": _SINGLE, "every": _SINGLE}
+    | {"half": _PART}
 )
 
 
@@ -62,8 +65,9 @@ def _amount(m: re.Match) -> list[Quantity]:
         units, scale = (), 1e6
     elif unit in ("G", "H", "L"):  # "5G" is a name
         units, firm = (), False
-    if scale == 1 and end == m.end() and not money and not m["more"] and m["figure"].isdigit() and len(m["figure"]) == 4 and 1000 <= value < 2200:
-        return [Date(start, end, int(value), firm=firm)]
+    bare = not money and m.end() == m.end("figure") and scale == 1 and len(m["figure"]) == 4 and m["figure"].isdigit()
+    if bare and 1000 <= value < 2200 and (end == m.end() or _YEAR_AHEAD.search(text, max(0, start - 8), start)):
+        return [Date(start, m.end(), int(value), firm=_is_firm(text, start, m.end()))]
     return [Number(value * scale, begin, end, units, step * scale, scale, step < 1, _hedge(text, begin), firm)]
 
 
@@ -130,6 +134,7 @@ def _words(m: re.Match) -> list[Quantity]:
     named = next((SCALES[word] for word in ("trillion", "billion", "million", "thousand") if written.endswith(word)), 1.0)
     # "One" is a pronoun as often as a number, and nobody counted in "a million reasons".
     firm = re.sub("^an? ", "", written) not in _VAGUE or (scale > 1 or (bool(units) and written != "one"))
+    firm = firm and _is_firm(text, start, end)
     step = named * scale * (0.25 if m["half"] else 1.0)
     found.append(Number(value, start, end, units, step, named * scale, m["half"] is not None, _hedge(text, start), firm))
     return found
@@ -144,11 +149,13 @@ def _single(m: re.Match) -> list[Quantity]:
     if dozen:
         return [Number(12.0 if dozen[1].lower() == "dozen" else 2.0, m.start(), dozen.end(), firm=False)]
     units, end = unit_at(m.string, m.end())
-    if not units:
-        return []
     half = _AND_A_HALF.match(m.string, end)
-    if half:
+    if units and half:
         return [Number(1.5, m.start(), half.end(), units, 0.25, decimals=True)]
+    before = _RATE.search(m.string, max(0, m.start() - 12), m.start())
+    word = before[1].lower() if before else ""
+    if not units or word in UNITS or word in ("once", "twice") or (word.endswith("s") and word not in _LASTING):
+        return []  # a rate: "3 days a week", "900 boxes an hour"
     return [Number(1.0, m.start(), end, units, firm=False)]
 
 
@@ -162,7 +169,9 @@ def _hedge(text: str, start: int) -> str:
 
 
 def _is_firm(text: str, start: int, end: int) -> bool:
-    """Whether digits stand for themselves, and not in a name ("F-16", "5G") or a citation mark ("[1]")."""
+    """Whether digits stand for themselves, and not in a name ("F-16", "5G"), a citation mark ("[1]") or a scale ("3 out of 5")."""
+    if text[max(0, start - 7) : start].lower() == "out of ":
+        return False
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if before == "-":
         return not text[max(0, start - 2) : start - 1].isalpha()

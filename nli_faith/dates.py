@@ -15,7 +15,7 @@ _SHORT_DAYS = {form: i for i, forms in enumerate(("mon", "tue tues", "wed", "thu
 _DAY_NUMBERS = {form: i for i, name in enumerate(_DAYS) for form in (name, f"{name}s")} | _SHORT_DAYS
 _PERIODS = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 _USUAL = {"weekday": range(5), "weekdays": range(5), "weekend": range(5, 7), "weekends": range(5, 7), "daily": range(7),
-          "every day": range(7)}  # fmt: skip
+          "every day": range(7), "seven days a week": range(7), "7 days a week": range(7), "24/7": range(7)}  # fmt: skip
 _DAY = r"(?:[0-2]?\d|3[01])(?:st|nd|rd|th)?(?!\d)"
 _YEAR = r"(?:1\d{3}|20\d\d|21\d\d)(?!\d|[,.]\d|-\d\d-)"
 _MONTH = r"[a-z]{3,9}(?![a-z])\.?"
@@ -36,6 +36,7 @@ FIGURES = {
     "code": r"\d+(?:[.-]\d+){2,}",
     "clock": rf"(?<![\d.,])(?P<ch>[01]?\d|2[0-4])(?:(?::(?P<ci>[0-5]?\d)(?::[0-5]\d)?(?!\d)|\.(?P<cd>[0-5]\d))?{_AM % 'cp'}"
              rf"|:(?P<cm>[0-5]?\d)(?::(?P<cs>[0-5]\d))?(?![\d:])|h(?P<cf>[0-5]\d)(?!\d))",
+    "usual": r"7 days a week\b|24/7(?!\d)",
     "noon": r"12 (?P<no>noon|midday|midnight)\b",
     "oclock": rf"(?<!\d)(?P<oh>\d{{1,2}}) o['’]clock(?:{_AM % 'op'})?",
     "century": r"(?<!\d)(?P<cn>\d{1,2})(?:st|nd|rd|th)[ -]centur(?:y|ies)",
@@ -61,12 +62,13 @@ WORDS = (
     | {word: {"usual": rf"{word}\b"} for word in ("weekday", "weekdays", "weekend", "weekends", "daily")}
     | {word: {"period": rf"{word}\b"} for word in _PERIODS}
     | {word: {"tens": rf"{word}\b"} for word in DECADES}
+    | {"seven": {"usual": r"seven days a week\b"} | _OF_NUMBER}
     | {"every": {"usual": r"every day\b"}, "half": _PAST, "quarter": _PAST}
 )
 
 
 # May and March are words too, and so are most short forms: they count with a capital, and alone after a preposition only.
-_BEFORE_MONTH = re.compile(r"\b(?:in|of|by|to|since|until|till|from|last|next|late|early|mid|and|through|before|after)[ -]$", re.I)
+_BEFORE_MONTH = re.compile(r"\b(?:in|of|by|to|since|until|till|from|last|next|late|early|mid|and|or|through|throughout|before|after|into|during|between|around|for|this|each|every)[ -]$", re.I)
 
 
 def _month(name: str) -> int | None:

@@ -19,6 +19,7 @@ SHARED = 0.7  # of the claim's content words that the sentence must have
 FEWEST = 2  # content words of a claim that is judged
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?|[,;:.!?()–—]")
 _NOT = frozenset("not no never neither nor none cannot without nobody nothing nowhere".split())
+_PRONOUNS = frozenset("nobody nothing nowhere".split())  # what they deny does not stand behind them
 # "Not only A but B", "no later than" and "not necessarily" deny nothing, or not quite.
 _SOFT = frozenset("only just merely simply necessarily least less fewer more later sooner earlier matter doubt wonder".split())
 # Words that turn a statement round, or narrow it, in ways that are not judged here.
@@ -27,7 +28,7 @@ _TURNING = frozenset(
     " prohibited ban bans banned forbid forbids forbidden prevent prevents prevented avoid avoids avoided exclude excludes"
     " excluded excluding except unless until till only instead rather otherwise if hardly barely rarely seldom scarcely"
     " stopped ceased longer former formerly previously zero absent absence missing few little reject rejects"
-    " rejected before".split()
+    " rejected before false".split()
 )
 _BREAKS = frozenset(",;:.!?()–—") | {"but", "although", "though", "while", "whereas", "because"}
 _LIGHT = frozenset(
@@ -36,7 +37,10 @@ _LIGHT = frozenset(
     " ought to of in on at by for from with as and or than there here so very too also still ever really quite fully yet"
     " currently always actually even either get gets got who which".split()
 )
-_PREFIX = re.compile(r"(?:un|non)-?(?=[a-z]{4})|(?:in|im|ir|il)(?=[a-z]{2,}(?:able|ible|ent|ant|ive|al|ate|ous|ic|plete|rect)$)")
+_PREFIX = re.compile(
+    r"(?:un|non)-?(?=[a-z]+(?:ed|able|ible|ful|al|ive|ent|ant|own|old|afe|lear|air|aid)$)"
+    r"|(?:in|im|ir|il)(?=[a-z]+(?:able|ible|ent|ant|ive|al|ous|ic|plete|rect|urate)$)"
+)
 _stem = lru_cache(maxsize=65536)(PorterStemmer().stem)
 
 
@@ -98,7 +102,8 @@ def _read(sentence: str) -> _Reading:
     denies = turns = waiting = False
     for before, token in zip(["", *tokens], tokens):
         if token in _NOT or token.endswith("n't"):
-            denies = waiting = True
+            denies = True
+            waiting = token not in _PRONOUNS
         elif before in ("no", "not") and token in _SOFT:
             denies, turns, waiting = False, True, False
         elif before == "no" and token in ("longer", "one"):

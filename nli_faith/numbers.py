@@ -8,7 +8,7 @@ A quantity is stated when a passage has an equal one, however it is spelled: "1.
   number where the passage has decimals ("12 %" for 12.4 %). Without a decimal point the error may be 5 % at most: "2 million"
   is not 1.6 million.
 - A hedge in the claim widens that: "about" and the like to 10 % either way, "over 100" to anything from 100 to 150, "under 100"
-  to anything from 67 to 100.
+  to anything from 67 to 100; not where the passage hedges too: "up to 90 days" is not "up to 60 days".
 - Different units of one kind are converted, to 2 %: "5 miles" is 8 km. A number without a unit is equal to one with a unit,
   unless it counts something ("45 countries" is not "45 minutes").
 - The year of a full date may stand elsewhere in the passages; a month or a weekday may lie between the ends of a range.
@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from nli_faith.numerals import read_quantities
 from nli_faith.quantities import Clock, Code, Date, Number, Quantity, Weekday
 
 SMALL = 10
-_NEAR = 100  # characters
-_AFTER = re.compile(r"[\s-]+([a-z]{2,})(?:[\s-]+([a-z]{2,}))?", re.I)
+_AFTER = re.compile(r"[ \u00a0-]([a-z]{2,})(?:[ \u00a0-]([a-z]{2,}))?", re.I)
 _STOP = frozenset(
     "a an the and or but of to in on at by for from with as is are was were be been has have had will would can could may"
     " might must that which who whose this these those it its they their he she his her we our you your not no than then"
@@ -87,12 +87,10 @@ def _counted(text: str, number: Quantity) -> frozenset[str]:
 
 
 def _counts_otherwise(asked: Number, things: frozenset[str], passage: _Passage) -> bool:
-    """Whether the passage gives another number of the same things, and the claim's number nowhere near."""
-    if not things:
+    """Whether the passage gives another number of the same things, and nowhere the claim's number."""
+    if not things or any(number.value == asked.value for number, _ in passage.counts):
         return False
-    rivals = [number.start for number, counted in passage.counts if number.firm and things & counted]
-    equals = [number.start for number, _ in passage.counts if number.value == asked.value]
-    return bool(rivals) and not any(abs(start - rival) <= _NEAR for start in equals for rival in rivals)
+    return any(number.firm and things & counted for number, counted in passage.counts)
 
 
 def _same_number(asked: Number, source: Quantity, text: str) -> bool:
@@ -102,8 +100,10 @@ def _same_number(asked: Number, source: Quantity, text: str) -> bool:
         return not asked.units and asked.value in source.parts
     if not isinstance(source, Number):
         return False
+    # A bound is no fair way to write another bound: "up to 90 days" is not "up to 60 days".
+    asked = asked if not source.hedge else replace(asked, hedge="")
     if bool(asked.units) != bool(source.units) and _close(asked, source.value):
-        return not (asked.units and _counted(text, source))
+        return not asked.units or (source.firm and not _counted(text, source))
     return any(_close(asked, value, converted) for value, converted in _converted(asked, source))
 
 

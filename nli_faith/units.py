@@ -14,7 +14,7 @@ from nli_faith.quantities import Reading
 _YEAR = 365.25 * 86400
 # One line a unit: dimension, base units, then its spellings; "(s)" stands for both forms.
 _TABLE = """
-%           1           % percent per_cent pct percentage_point(s) percent_point(s) pp
+%           1           % percent per_cent pct percentage_point(s) percent_point(s) percentage pp
 %           0.01        basis_point(s) bps
 USD         1           dollar(s) usd buck(s)
 EUR         1           euro(s) eur
@@ -23,7 +23,7 @@ JPY         1           yen jpy
 INR         1           rupee(s) inr
 CNY         1           yuan renminbi rmb cny
 CHF         1           franc(s) chf
-KRW         1           won krw
+KRW         1           krw
 AUD         1           aud australian_dollar(s)
 CAD         1           cad canadian_dollar(s)
 USD         0.01        cent(s)
@@ -132,15 +132,16 @@ BLANK = "[ \u00a0\u202f\u2009]"
 UNITS = _read_table()
 
 
-# As many words as the longest unit has.
-_NEXT = re.compile(rf"(?:{BLANK}|-)?([^\W\d_]+(?:/[a-z]+|[23²³](?!\d))?|°{BLANK}?[cf]?|%)(?:(?:{BLANK}|-)([a-z]+))?(?:(?:{BLANK}|-)([a-z]+))?", re.I)
+# As many words as the longest unit has; "3 more years" and "eight agonising months" are years and months.
+_BETWEEN = r"(?:more|further|full|extra|additional|consecutive|straight|whole|solid|long|short|[a-z]+(?:ing|ous|ful|less|ive))"
+_NEXT = re.compile(rf"(?:{BLANK}{_BETWEEN}(?={BLANK}))?(?:{BLANK}|-)?([^\W\d_]+(?:/[a-z]+|[23²³](?!\d))?|°{BLANK}?[cf]?|%)(?:(?:{BLANK}|-)([a-z]+))?(?:(?:{BLANK}|-)([a-z]+))?", re.I)
 _ENDS = re.compile(r"(?![^\W_])")
 
 
 def unit_at(text: str, at: int) -> tuple[tuple[Reading, ...], int]:
     """(what the unit at this place may mean, where it ends); ((), at) where there is none."""
     match = _NEXT.match(text, at)
-    if match is None:
+    if match is None or match[1] in ("Ms", "MS"):
         return (), at
     words = [word.lower().replace("\u00a0", "").replace(" ", "") for word in match.groups() if word]
     for count in range(len(words), 0, -1):
