@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,7 +46,7 @@ class ParquetFormat:
         with pq.ParquetWriter(target, self.schema, compression="zstd") as writer:
             waiting: list[pa.Table] = []
             for part in parts:
-                with pq.ParquetFile(part) as file:
+                with _readable(part) as file:
                     for group in range(file.num_row_groups):
                         table = _fit(file.read_row_group(group), self.schema)
                         if (
@@ -125,6 +126,18 @@ def _join_array(parts: Sequence[Path], file: BinaryIO) -> None:
                 file.write(between + line.rstrip(b"\n"))
                 between = b",\n"
     file.write(b"\n]\n" if between == b",\n" else b"[]\n")
+
+
+@contextmanager
+def _readable(part: Path) -> Iterator[pq.ParquetFile]:
+    """A part that is open, or InputError when the disk damaged it."""
+    try:
+        with pq.ParquetFile(part) as file:
+            yield file
+    except pa.ArrowInvalid as error:
+        raise InputError(
+            f"The part {part} is damaged: {error} Remove it, then run the same command again: its rows are scored anew."
+        ) from error
 
 
 def _write_group(writer: pq.ParquetWriter, tables: list[pa.Table]) -> None:
