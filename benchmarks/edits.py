@@ -81,29 +81,34 @@ def _table(text: str) -> dict[str, str]:
 _MONTHS = "January February March April May June July August September October November December".split()
 _WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 UNITS = _table(
-    "kilometres/miles, metres/feet, centimetres/inches, millimetres/centimetres, kilograms/tonnes, grams/ounces, milligrams>grams,"
-    " litres/gallons, millilitres>litres, gigabytes/megabytes, minutes/hours, seconds>minutes, days/weeks, months/years, week>month,"
-    " weeks>months, euros/dollars, pounds>dollars, cents>euros, million/billion, megabits>kilobits, hectares>acres,"
-    " megawatts>gigawatts, Celsius/Fahrenheit, years>months, hours>days, megapixels>kilopixels, gigawatt>kilowatt"
+    "kilometres/miles, metres/feet, centimetres/inches, millimetres/centimetres, kilograms/tonnes, grams/ounces,"
+    " milligrams>grams, litres/gallons, millilitres>litres, gigabytes/megabytes, minutes/hours, seconds>minutes,"
+    " days/weeks, months/years, week>month, weeks>months, euros/dollars, pounds>dollars, cents>euros, million/billion,"
+    " megabits>kilobits, hectares>acres, megawatts>gigawatts, Celsius/Fahrenheit, years>months, hours>days,"
+    " megapixels>kilopixels, gigawatt>kilowatt"
 )
 ANTONYMS = _table(
-    "open/closed, cheap/expensive, allowed/forbidden, accepted/rejected, included/excluded, public/private, indoor/outdoor, safe/dangerous,"
-    " warm/cool, hot/cold, cold>hot, wet/dry, heavy/light, strong/weak, short/long, mild/severe, early/late, full/empty, wide/narrow,"
-    " soft/hard, bright/dim, steep/flat, largest/smallest, large/small, larger/smaller, loud/quiet, dark/pale, voluntary/compulsory,"
-    " sad/cheerful, clear/cloudy, clean/dirty, healthy/sick, primary>last, easy/difficult, slow/fast, won/lost, opened/closed,"
-    " free>expensive, saved/killed, banned/permitted, approved/refused, added/removed, begins/ends, began/ended, start/finish, sharp/blunt,"
-    " thick/thin, younger/older, young/old, bought/sold, covered>bare, unknown/famous, valid/void, finished/abandoned, secondary>main,"
-    " original/copied, broken>intact, deep/shallow, retired/active, common/rare, hired/dismissed, winter/summer, summer>winter"
+    "open/closed, cheap/expensive, allowed/forbidden, accepted/rejected, included/excluded, public/private,"
+    " indoor/outdoor, safe/dangerous, warm/cool, hot/cold, cold>hot, wet/dry, heavy/light, strong/weak, short/long,"
+    " mild/severe, early/late, full/empty, wide/narrow, soft/hard, bright/dim, steep/flat, largest/smallest,"
+    " large/small, larger/smaller, loud/quiet, dark/pale, voluntary/compulsory, sad/cheerful, clear/cloudy,"
+    " clean/dirty, healthy/sick, primary>last, easy/difficult, slow/fast, won/lost, opened/closed, free>expensive,"
+    " saved/killed, banned/permitted, approved/refused, added/removed, begins/ends, began/ended, start/finish,"
+    " sharp/blunt, thick/thin, younger/older, young/old, bought/sold, covered>bare, unknown/famous, valid/void,"
+    " finished/abandoned, secondary>main, original/copied, broken>intact, deep/shallow, retired/active, common/rare,"
+    " hired/dismissed, winter/summer, summer>winter"
 )
 DIRECTIONS = _table(
-    "rose/fell, rise/fall, grew/shrank, grown/shrunk, increased/decreased, increase/decrease, higher/lower, lowered/raised, upper/lower, above/below,"
-    " north/south, northern/southern, east/west, eastern/western, left/right, before/after, up/down, upstream/downstream, fallen/risen,"
-    " gained/lost, over/under, front/back, towards>away from, imports/exports, Exports>Imports, inside/outside, later/earlier"
+    "rose/fell, rise/fall, grew/shrank, grown/shrunk, increased/decreased, increase/decrease, higher/lower,"
+    " lowered/raised, upper/lower, above/below, north/south, northern/southern, east/west, eastern/western,"
+    " left/right, before/after, up/down, upstream/downstream, fallen/risen, gained/lost, over/under, front/back,"
+    " towards>away from, imports/exports, Exports>Imports, inside/outside, later/earlier"
 )
 QUANTIFIERS = _table(
-    "all of/none of, All of/None of, all>none of the, All>None of the, most/few, Most/Few, every/hardly any, Every/Hardly any, each>none, Each>None, both>neither, always/never, many/few,"
-    " at least/at most, up to>at least, nearly all/hardly any, Nearly all>Hardly any, some>all,"
-    " usually/rarely, more than/less than, twice>once, only>not only"
+    "all of/none of, All of/None of, all>none of the, All>None of the, most/few, Most/Few, every/hardly any,"
+    " Every/Hardly any, each>none, Each>None, both>neither, always/never, many/few, at least/at most, up to>at least,"
+    " nearly all/hardly any, Nearly all>Hardly any, some>all, usually/rarely, more than/less than, twice>once,"
+    " only>not only"
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w]|[.,]\d)")
 _WRITTEN = "two three four five six seven eight nine ten eleven twelve".split()

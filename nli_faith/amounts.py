@@ -23,7 +23,7 @@ _HEDGE_ENDS = {hedge: tuple(f" {words.replace('_', ' ')}" for words in line.spli
 _EDGES = (" ", "\u00a0", "\u202f", "\u2009")
 _YEAR_AHEAD = re.compile(r"\b(?:in|since|until|during) $", re.I)
 _RATE = re.compile(r"([a-z]+|[%€$£]) $", re.I)
-_LASTING = frozenset("is was takes lasts needs keeps stays requires runs spends waits costs exceeds as plus minus its this".split())
+_LASTING = frozenset("is was takes lasts needs keeps stays requires runs spends waits exceeds as plus its this".split())
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _GROUPED = rf"\d{{1,3}}(?:,\d{{2,3}}){{0,6}},\d{{3}}(?!\d)(?:\.\d+)?|\d{{1,3}}(?:{BLANK}\d{{3}}){{1,6}}(?!\d|,\d)(?:\.\d+)?"
@@ -169,7 +169,7 @@ def _hedge(text: str, start: int) -> str:
 
 
 def _is_firm(text: str, start: int, end: int) -> bool:
-    """Whether digits stand for themselves, and not in a name ("F-16", "5G"), a citation mark ("[1]") or a scale ("3 out of 5")."""
+    """Whether it stands for itself, and not in a name ("F-16"), a citation mark ("[1]") or a scale ("3 out of 5")."""
     if text[max(0, start - 7) : start].lower() == "out of ":
         return False
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]

@@ -11,7 +11,7 @@ from nli_faith.units import BLANK, either
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH_NUMBERS = {form: i for i, name in enumerate(_MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_SHORT_DAYS = {form: i for i, forms in enumerate(("mon", "tue tues", "wed", "thu thur thurs", "fri", "sat", "sun")) for form in forms.split()}
+_SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
 _DAY_NUMBERS = {form: i for i, name in enumerate(_DAYS) for form in (name, f"{name}s")} | _SHORT_DAYS
 _PERIODS = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 _USUAL = {"weekday": range(5), "weekdays": range(5), "weekend": range(5, 7), "weekends": range(5, 7), "daily": range(7),
@@ -68,7 +68,11 @@ WORDS = (
 
 
 # May and March are words too, and so are most short forms: they count with a capital, and alone after a preposition only.
-_BEFORE_MONTH = re.compile(r"\b(?:in|of|by|to|since|until|till|from|last|next|late|early|mid|and|or|through|throughout|before|after|into|during|between|around|for|this|each|every)[ -]$", re.I)
+_BEFORE_MONTH = re.compile(
+    r"\b(?:in|of|by|to|since|until|till|from|last|next|late|early|mid|and|or|through|throughout|before|after|into|during"
+    r"|between|around|for|this|each|every)[ -]$",
+    re.IGNORECASE,
+)
 
 
 def _month(name: str) -> int | None:

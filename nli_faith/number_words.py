@@ -10,7 +10,10 @@ import re
 
 from nli_faith.units import either
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 CARDINALS = {word: value for value, word in enumerate(_ONES.split())} | {
     word: 10 * value for value, word in enumerate(_TENS.split(), start=2)
@@ -30,7 +33,8 @@ _LAST = either(ORDINALS.keys() - {"second"})  # "five-second" is a duration
 # "and" belongs to a number behind a hundred or a thousand only: "between two and five" has two numbers.
 WRITTEN = (
     rf"(?:(?:a|an)[ -](?=hundred|thousand|million|billion|trillion))?(?:{_WORD})"
-    rf"(?:(?:[ -]|(?:(?<=dred)|(?<=sand)|(?<=lion)) and )(?:{_WORD})){{0,24}}(?:[ -](?:{_LAST})(?![a-z])|(?<=ty)[ -]second(?![a-z]))?|(?:{either(ORDINALS)})"
+    rf"(?:(?:[ -]|(?:(?<=dred)|(?<=sand)|(?<=lion)) and )(?:{_WORD})){{0,24}}"
+    rf"(?:[ -](?:{_LAST})(?![a-z])|(?<=ty)[ -]second(?![a-z]))?|(?:{either(ORDINALS)})"
 )
 _PART = re.compile(r"[a-z]+")
 

@@ -170,7 +170,8 @@ def _same_day(asked: Date, source: Date) -> bool:
 
 def _same_time(asked: Clock, source: Quantity) -> bool:
     if isinstance(source, Number):  # "open 9-5"
-        return not source.units and asked.minutes % 60 == 0 and source.value in (asked.minutes // 60, asked.minutes // 60 % 12 or 12)
+        hour, minute = divmod(asked.minutes, 60)
+        return not source.units and minute == 0 and source.value in (hour, hour % 12 or 12)
     if not isinstance(source, Clock):
         return False
     around = 720 if asked.halved or source.halved else 1440

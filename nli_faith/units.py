@@ -134,7 +134,11 @@ UNITS = _read_table()
 
 # As many words as the longest unit has; "3 more years" and "eight agonising months" are years and months.
 _BETWEEN = r"(?:more|further|full|extra|additional|consecutive|straight|whole|solid|long|short|[a-z]+(?:ing|ous|ful|less|ive))"
-_NEXT = re.compile(rf"(?:{BLANK}{_BETWEEN}(?={BLANK}))?(?:{BLANK}|-)?([^\W\d_]+(?:/[a-z]+|[23²³](?!\d))?|°{BLANK}?[cf]?|%)(?:(?:{BLANK}|-)([a-z]+))?(?:(?:{BLANK}|-)([a-z]+))?", re.I)
+_NEXT = re.compile(
+    rf"(?:{BLANK}{_BETWEEN}(?={BLANK}))?(?:{BLANK}|-)?([^\W\d_]+(?:/[a-z]+|[23²³](?!\d))?|°{BLANK}?[cf]?|%)"
+    rf"(?:(?:{BLANK}|-)([a-z]+))?(?:(?:{BLANK}|-)([a-z]+))?",
+    re.IGNORECASE,
+)
 _ENDS = re.compile(r"(?![^\W_])")
 
 
