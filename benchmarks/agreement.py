@@ -105,7 +105,9 @@ def _run(args: argparse.Namespace) -> None:
     Path(f"{args.out}.json").write_text(text, encoding="utf-8")
     Path(f"{args.out}.md").write_text(markdown(report), encoding="utf-8")
     # For cascade.py and fit_threshold.py; beside the pairs, since it is large and made anew in a moment.
+    store.folder.mkdir(parents=True, exist_ok=True)
     (store.folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    _say(f"rows for cascade.py and fit_threshold.py: {store.folder / 'rows.jsonl'}")
     print(summary(report))
     if not args.no_charts:
         charts.draw_roc(report, Path(f"{args.out}-roc.png"))

@@ -191,7 +191,7 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     chosen, report = choose(pairs, args.draws)
-    print(f"{'rule':<32} balanced accuracy on claims of {', '.join(args.sets)}; gain over argmax; wrong claims supported by windows")
+    print(f"balanced accuracy on claims of {', '.join(args.sets)}; gain over argmax; wrong claims supported, by windows")
     for name, found in report.items():
         shares = "  ".join(f"{windows}: {share:.3f}" for windows, (_, share) in found["false_support"].items())
         values = " ".join(f"{value:.4f}" for value in found["claims"])
