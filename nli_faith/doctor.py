@@ -75,6 +75,8 @@ def _dtype_line(reader, device) -> str:
 def _attention_line(reader) -> str:
     if reader.attention == "transformers":
         return "transformers: the checkpoint is no DeBERTa-v3, so the library's own code runs"
+    if reader.attention == "flat":
+        return "flat: pairs one behind the other without padding, attention pair by pair with position terms as skewed views"
     if reader.attention.startswith("packed"):
         return f"{reader.attention}: one fused kernel over all pairs of a batch, without padding"
     return f"{reader.attention}: position terms as skewed views, without gathers, handed to fused attention as its bias"

@@ -230,3 +230,12 @@ class FlatClassifier:
             positions = self._network.deberta.encoder.positions(-(-longest // _STEP) * _STEP)
             self._tables = tables = [layer.table(positions) for layer in self._layers]
         return tables
+
+
+def open_flat(network: nn.Module, dtype: torch.dtype) -> tuple[FlatClassifier | None, str]:
+    """(the flat network, its name) or (None, why there is none)."""
+    if not isinstance(network, DebertaClassifier):
+        return None, "the flat network is for DeBERTa-v3"
+    if dtype == torch.float16:
+        return None, "float16 on a CPU is read padded"
+    return FlatClassifier(network, dtype), "flat"

@@ -37,7 +37,7 @@ def identity(scorer) -> dict:
 
 
 def _packages(reader) -> tuple[str, ...]:
-    kernel = ("disentangled-flash", "triton") if getattr(reader, "packing", "").startswith("yes") else ()
+    kernel = ("disentangled-flash", "triton") if getattr(reader, "attention", "").startswith("packed") else ()
     return ("torch", "tokenizers", "nltk", "pyarrow", "numpy", *kernel)
 
 

@@ -15,16 +15,15 @@ PROBE = (
 )
 # Largest change of a probability, and the margin from which a verdict may not change, by number format.
 TOLERANCE = {"fp32": 1e-3, "bf16": 1e-2, "fp16": 1e-2}
-PAIRS = 16
 _TOKENS = 12  # of the longest sentence in PROBE
 
 
-def mixed_pairs(max_length: int) -> list[tuple[str, str]]:
-    """16 (premise, hypothesis) pairs, from one sentence up to premises of about `max_length` tokens."""
+def mixed_pairs(max_length: int, count: int) -> list[tuple[str, str]]:
+    """`count` (premise, hypothesis) pairs, from one sentence up to premises of nearly `max_length` tokens."""
     premises = [premise for premise, *_ in PROBE]
     pairs = []
-    for number in range(PAIRS):
-        sentences = 1 + number * max_length // (PAIRS * _TOKENS)
+    for number in range(count):
+        sentences = 1 + number * max_length // (count * _TOKENS)
         text = " ".join(premises[(number + at) % len(premises)] for at in range(sentences))
         pairs.append((text, PROBE[number % len(PROBE)][1]))
     return pairs

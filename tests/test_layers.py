@@ -18,9 +18,9 @@ FLOORS = {
     "ground": "errors types options json_text ahead memory",
     "text": "abbreviations verbs sentences markup refusals kinds blocks reading json_answers clause_words clause_heads clauses claims language structured evidence",
     "facts": "quantities units number_words dates amounts numerals numbers negation flags",
-    "tokens": "tokens long_claims windows pairs batches",
+    "tokens": "words tokens long_claims windows pairs batches",
     "decision": "scores",
-    "model": "checkpoints deberta devices networks packed parity staging fake model",
+    "model": "checkpoints deberta flat devices networks packed parity staging fake model",
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets joins summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
     "chain": "waves drafts joined identity frames tables pipeline workers",
@@ -30,11 +30,11 @@ ORDER = [name for floor in FLOORS.values() for name in floor.split()]
 
 # Libraries beside the standard one and numpy, and the modules that may import them.
 LIBRARIES = {
-    "torch": {"deberta", "devices", "networks", "packed", "staging", "model", "identity", "doctor", "speed"},
+    "torch": {"deberta", "flat", "devices", "networks", "packed", "staging", "model", "identity", "doctor", "speed"},
     "safetensors": {"networks"},
     "disentangled_flash": {"packed"},
     "transformers": {"networks", "speed"},
-    "tokenizers": {"tokens", "doctor"},
+    "tokenizers": {"words", "tokens", "doctor"},
     "huggingface_hub": {"checkpoints"},
     "nltk": {"sentences", "negation"},
     "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "files", "tables"},

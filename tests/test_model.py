@@ -52,7 +52,7 @@ class Around(nn.Module):
 def changed(model: NliModel, call: Callable, **attributes) -> NliModel:
     """A copy of the model whose network is called through `call`."""
     other = copy.copy(model)
-    other._network = Around(model._network, call)
+    other._network, other._packed = Around(model._network, call), None  # the padded network
     for name, value in attributes.items():
         setattr(other, name, value)
     return other
@@ -160,6 +160,22 @@ def test_running_out_of_memory_halves_the_batches_and_nothing_else(tiny_model, p
     model.budget = most
     model.probabilities(*pairs, again)
     assert again.out_of_memory == 0
+
+
+def test_flat_batches_are_halved_too(tiny_model, pairs, reference):
+    class Small:
+        dtype = torch.float32
+
+        def __call__(self, ids, starts, lengths):
+            if len(ids) > 300:
+                raise torch.OutOfMemoryError("no memory")
+            return tiny_model._packed(ids, starts, lengths)
+
+    model = copy.copy(tiny_model)
+    model._packed, model.budget = Small(), 4096
+    p, counts = read(model, pairs)
+    np.testing.assert_allclose(p, reference, atol=1e-3)
+    assert counts.out_of_memory > 0 and model.budget < 4096 and counts.tokens == counts.padded_tokens == pairs[0].length.sum()
 
 
 def test_no_memory_for_a_single_pair_is_said(tiny_model, pairs):

@@ -127,7 +127,7 @@ def test_why_there_is_no_packed_path(package, tiny_model, roberta_folder, monkey
 @pytest.fixture
 def model(package, tiny_folder, monkeypatch):
     """A tiny bf16 model that takes the CPU for a device with the kernel; weights are cast as a GPU's would be."""
-    monkeypatch.setattr("nli_faith.model.open_packed", lambda network, device, longest: open_packed(network, CUDA, longest))
+    monkeypatch.setattr(NliModel, "_candidate", lambda self: open_packed(self._half, CUDA, self.card.max_length))
 
     def load(dtype="bf16"):
         loaded = NliModel(ModelOptions(str(tiny_folder), device="cpu", dtype="fp32"), probe=False)
@@ -183,10 +183,20 @@ def _fail():
     raise RuntimeError("no kernel image is available for execution on the device\nmore lines")
 
 
-def test_float32_and_cpus_are_padded(tiny_model, tiny_folder):
-    assert tiny_model.packing == "no: float32 is read padded"
-    half = NliModel(ModelOptions(str(tiny_folder), device="cpu", dtype="bf16"), probe=False)
-    assert half.packing == "no: packing is for CUDA devices"
+def test_cpus_read_flat(tiny_model, tiny_folder, monkeypatch):
+    assert tiny_model.attention == "flat" and tiny_model.packing.startswith("yes: fp32 is within 0.0000 of padded float32")
+    p, counts = read(tiny_model, [40, 7, 300, 7, 90])
+    padded, more = read(tiny_model.variant(), [40, 7, 300, 7, 90])
+    assert parity.difference(p, padded) < 1e-5
+    assert counts.padded_tokens == counts.tokens == more.tokens < more.padded_tokens
+    monkeypatch.setattr("nli_faith.flat.FlatClassifier.__call__", lambda self, ids, starts, lengths: _fail())
+    other = NliModel(ModelOptions(str(tiny_folder), device="cpu", dtype="fp32"), probe=False)
+    assert other.attention == "skewed sdpa" and "flat was tried, but RuntimeError: no kernel image" in other.packing
+
+
+def test_what_is_no_deberta_is_padded_on_cpus(roberta_folder):
+    model = NliModel(ModelOptions(str(roberta_folder), device="cpu", dtype="fp32"), probe=False)
+    assert model.packing == "no: the flat network is for DeBERTa-v3" and model.attention == "transformers"
 
 
 # Parity and staging ----------------------------------------------------------------------------------------------
@@ -205,8 +215,8 @@ def test_faults():
 
 def test_mixed_pairs_fill_the_model_and_no_more(encoder):
     for longest in (256, 512):
-        sizes = [len(ids) + 30 for ids in encoder.encode([premise for premise, _ in parity.mixed_pairs(longest)])]
-        assert len(sizes) == parity.PAIRS and sizes[0] < 60 and longest * 0.5 < max(sizes) <= longest
+        sizes = [len(ids) + 30 for ids in encoder.encode([premise for premise, _ in parity.mixed_pairs(longest, 16)])]
+        assert len(sizes) == 16 and sizes[0] < 60 and longest * 0.5 < max(sizes) <= longest
 
 
 def test_staging_without_cuda_is_a_copy():
