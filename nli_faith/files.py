@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -102,6 +103,7 @@ def score_file(
             writers["claims"] = ClaimWriter(claims.ending, reader.reader, reader.columns, metadata, added)
         run = _Run(scorer, reader, parts, writers, options.by, log, progress, strict)
         statistics = run.score_all()
+        _check_unchanged(sources, manifest, log)
         summary = make_summary(statistics, identity, options.by)
         forms = {kind: writer.format for kind, writer in writers.items()}
         finish(parts, len(run.finished), forms, target, claims, summary)
@@ -199,6 +201,21 @@ def _may_replace(target: Target, claims: Target | None, options: FileOptions) ->
     if claims is not None and before.get("claims_out") != str(claims.path.absolute()):
         targets.check_free(claims, "file of --claims-out")
     return False
+
+
+def _check_unchanged(sources: Sequence[Source], manifest: dict, log: Callable[[str], None]) -> None:
+    """InputError when an input was written while it was read: the parts may be of the old one and of the new one."""
+    for source, before in zip(sources, manifest["input"], strict=True):
+        if source.local and not os.path.exists(source.path):
+            continue  # it was there as long as it was read
+        now = source.identity()
+        if now | {"changed": None} != before | {"changed": None}:
+            raise InputError(
+                f"{source.name} was changed while it was scored, so the finished parts may be of two versions of it. "
+                "Score it again with --overwrite, when nothing writes to it."
+            )
+        if now != before:
+            log(f"Warning: {source.name} was touched while it was scored; its size, beginning and end are the same.")
 
 
 def _manifest(

@@ -28,6 +28,8 @@ from nli_faith.locks import lock_folder
 from nli_faith.manifests import AGAIN, compare, dump, load
 
 _DONE = "done.json"
+_OURS = re.compile(r"lock|(?:manifest|done)\.json(?:\.tmp)?|data|claims|finished|old|joined\..+")
+_OUR_PARTS = re.compile(r"part-\d+\..+")
 
 
 class Parts:
@@ -98,9 +100,11 @@ def open_parts(folder: Path, manifest: dict, output: Path, *, anew: bool) -> Ite
         output: what is made from the parts; manifest: JSON-able; what the parts are made from.
         anew: forget parts that are there.
     Raises:
+        InputError: when something stands in `folder` that no run wrote; at the end it would be taken away.
         ResumeError: when another process works here, or the parts were made from something else.
     """
     make_folder(folder)
+    _check_ours(folder)
     lock = lock_folder(folder)
     parts = Parts(folder, lock)
     try:
@@ -190,6 +194,18 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def _check_ours(folder: Path) -> None:
+    foreign = [name for name in os.listdir(folder) if not _OURS.fullmatch(name)]
+    for kind in ("data", "claims", "finished"):
+        if (folder / kind).is_dir():
+            foreign += [f"{kind}/{name}" for name in os.listdir(folder / kind) if not _OUR_PARTS.fullmatch(name)]
+    if foreign:
+        raise InputError(
+            f"Work in progress would go to {folder}, which holds {foreign[0]!r}, and no run of nli-faith wrote that. "
+            "Move it away, or give another name with -o."
+        )
+
+
 def _clear(folder: Path) -> None:
     # The manifest goes last: parts without one are refused, parts with a wrong one would be believed.
     for name in (_DONE, "finished", "data", "claims", "old", "manifest.json"):
@@ -212,8 +228,8 @@ def _prepare(folder: Path, manifest: dict, parts: Parts) -> None:
     for kind in ("data", "claims", "finished"):
         (folder / kind).mkdir(exist_ok=True)
         for path in (folder / kind).iterdir():
-            number = re.match(r"part-(\d+)\.", path.name)
-            if path.name.endswith(".tmp") or number is None or int(number[1]) >= finished:
+            number = int(path.name.removeprefix("part-").partition(".")[0])
+            if path.name.endswith(".tmp") or number >= finished:
                 path.unlink()
 
 

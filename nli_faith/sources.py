@@ -73,13 +73,13 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes as stored; 0 when unknown."""
-        return 0 if self.format == "hf" else int(self.files.info(self.path).get("size") or 0)
+        return 0 if self.format == "hf" else int(self._info().get("size") or 0)
 
     def identity(self) -> dict:
         """What tells this input from a changed one: path, size, time, and the hash of its first and last MiB."""
         if self.format == "hf":
             return {"path": self.name, "rows": len(self.files), "hash": getattr(self.files, "_fingerprint", None)}
-        info = self.files.info(self.path)
+        info = self._info()
         changed = next((str(info[key]) for key in ("mtime", "LastModified", "updated", "ETag") if info.get(key)), None)
         digest = hashlib.sha256()
         with self.open() as raw:
@@ -89,6 +89,12 @@ class Source:
             digest.update(raw.read(_MIB))
         return {"path": self.path if self.local else self.name, "size": size, "changed": changed,
                 "hash": digest.hexdigest()}  # fmt: skip
+
+    def _info(self) -> dict:
+        try:
+            return self.files.info(self.path)
+        except OSError as error:
+            raise InputError(f"{self.name} can't be opened: {error}. Check the path and its permissions.") from error
 
 
 def split_ending(name: str) -> tuple[str, str]:
@@ -112,6 +118,9 @@ def find_sources(inputs: Sequence[str], log: Callable[[str], None]) -> list[Sour
     Raises:
         InputError: when an input does not exist, holds no file that can be read, or the formats differ.
     """
+    if not all(str(name).strip() for name in inputs):
+        # Taken as a path, it would be the working folder: hardly what an empty variable of a shell should mean.
+        raise InputError("The name of an input is empty. Name a file, a folder, a glob or a URL.")
     sources = [source for name in inputs for source in _expand(str(name), log)]
     if not sources:
         raise InputError("No input was given. Name a file, a folder, a glob or a URL.")

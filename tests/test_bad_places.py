@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import itertools
-import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from cli_fixtures import folder, run  # noqa: F401
-from file_stubs import StubScorer
 from test_bad_input import one_sentence
-
-from nli_faith import targets
-from nli_faith.errors import InputError
-from nli_faith.files import score_file
-from nli_faith.options import FileOptions
 
 LINE = '{"answer": "It is so.", "contexts": ["It is so."]}\n'
 LONG = "x" * 300
@@ -88,6 +78,10 @@ PLACES = [
     ("claims that are a folder", folders("c.jsonl"), "in.jsonl --claims-out c.jsonl --overwrite", "is a folder", 1),
     ("a summary that is a folder", folders("out.jsonl.summary.json"), "in.jsonl -o out.jsonl", "is a folder", 1),
     ("unfinished work that is a file", files(out_jsonl_parts="x"), "in.jsonl -o out.jsonl", "can't be made", 1),
+    ("unfinished work of something else", files(out_jsonl_parts__mine_txt="x"), "in.jsonl -o out.jsonl --overwrite",
+     "holds 'mine.txt', and no run of nli-faith wrote that", 1),
+    ("parts of something else", files(out_jsonl_parts__data__mine_txt="x"), "in.jsonl -o out.jsonl",
+     "holds 'data/mine.txt', and no run of nli-faith wrote that", 1),
     ("a lock that is a folder", folders("out.jsonl.parts/lock"), "in.jsonl -o out.jsonl", "can't be locked", 1),
     # No place at all.
     ("the working folder", None, "in.jsonl -o .", "is the working folder", 2),
@@ -105,6 +99,7 @@ PLACES = [
     ("an empty name", None, ["in.jsonl", "-o", ""], "has no known ending", 2),
     ("claims without a known ending", None, "in.jsonl --claims-out claims", "has no known ending", 2),
     # Inputs that are not there, or are several things.
+    ("an empty name of an input", None, ["", "-o", "out.jsonl"], "The name of an input is empty", 1),
     ("no such file", None, "nothing.jsonl", "does not exist", 1),
     ("a dangling link", link("a.jsonl", "nothing"), "a.jsonl", "does not exist", 1),
     ("a pipe", lambda folder: os.mkfifo(folder / "a.jsonl"), "a.jsonl", "does not exist or holds no files", 1),
@@ -131,113 +126,6 @@ def test_a_place_that_is_refused(run, folder, name, make, words, said, code):
     assert snapshot(folder) == before
 
 
-# Disks that fill up ----------------------------------------------------------------------------------------------
-
-
-def rows_of(count: int) -> str:
-    return "".join(json.dumps({"answer": f"It is so {i}.", "contexts": ["It is so. " * 9], "n": i}) + "\n" for i in range(count))
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="limits of a process that Windows lacks")
-@pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".jsonl.gz", ".csv", "/"])
-def test_a_file_that_outgrows_its_limit(run, folder, ending):
-    """A real failure of writing, by the limit on the size of a file that a process may write."""
-    import resource
-
-    (folder / "in.jsonl").write_text(rows_of(400))
-    words = ["score", "in.jsonl", "-o", f"out{ending}", "--claims-out", "c.jsonl", "--model", "fake"]
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, before[1]))
-    try:
-        status, out, err = run(*words)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert status == 1 and out == ""
-    assert "can't be written: " in one_sentence(err) and "the same command again" in err
-    assert snapshot(folder).keys() == {"in.jsonl"}, "nothing was finished, so nothing is left"
-    assert run(*words)[0] == 0
-    assert not list(folder.glob("*.parts"))
-
-
-@pytest.mark.parametrize("call", range(0, 60, 3))
-@pytest.mark.parametrize("function", ["fsync", "replace"])
-def test_a_disk_that_fills_up_at_any_moment(folder, monkeypatch, call, function):
-    """One sentence that says to free some space, no half output; afterwards the same call gives the same bytes."""
-    (folder / "in.jsonl").write_text(rows_of(40))
-    options = FileOptions(claims_out="claims.csv")
-
-    def score(out: str) -> None:
-        score_file(StubScorer(), "in.jsonl", out, options, window_rows=9)
-
-    score("whole.jsonl")
-    os.rename("claims.csv", "whole.csv")
-    calls, real = itertools.count(), getattr(os, function)
-
-    def full(*args):
-        if next(calls) == call:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(*args)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, function, full)
-        try:
-            score("out.jsonl")
-        except InputError as error:
-            assert "No space left on device. Free some space, then run the same command again" in str(error)
-        else:
-            assert next(calls) <= call, "every failure is told"
-    if not (folder / "out.jsonl").exists() or list(folder.glob("*.parts")):
-        score("out.jsonl")
-    assert (folder / "out.jsonl").read_bytes() == (folder / "whole.jsonl").read_bytes()
-    assert (folder / "claims.csv").read_bytes() == (folder / "whole.csv").read_bytes()
-    assert not list(folder.glob("*.parts"))
-
-
-def test_the_disks_of_both_outputs_are_asked(folder, monkeypatch):
-    """Claims may go to another disk than the output; each is asked for what goes there."""
-    devices = {"here": (1, 500), "there": (2, 500)}
-
-    def stat(path):
-        return type("Stat", (), {"st_dev": devices[Path(path).name][0]})
-
-    monkeypatch.setattr(targets.os, "stat", stat)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: type("Usage", (), {"free": devices[Path(path).name][1]}))
-    targets.check_space({Path("here"): 400, Path("there"): 400})
-    with pytest.raises(InputError, match="there"):
-        targets.check_space({Path("here"): 400, Path("there"): 600})
-    devices["there"] = (1, 500)
-    with pytest.raises(InputError, match="nothing is scored twice"):
-        targets.check_space({Path("here"): 400, Path("there"): 400})
-
-
-def test_a_folder_of_claims_that_can_not_be_written_is_said_first(run, folder, monkeypatch):
-    (folder / "in.jsonl").write_text(LINE)
-    (folder / "locked").mkdir()
-    real = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "locked" and real(path, mode))
-    status, _, err = run("score", "in.jsonl", "--claims-out", "locked/c.jsonl", "--model", "fake")
-    assert status == 1 and "No file can be made in the folder" in one_sentence(err)
-    assert sorted(os.listdir(folder)) == ["in.jsonl", "locked"]
-
-
-def test_a_part_that_can_not_be_read_is_said(folder, monkeypatch):
-    """A part that the disk damaged without changing its length."""
-    (folder / "in.jsonl").write_text(rows_of(40))
-    with monkeypatch.context() as patch:
-        patch.setattr(targets, "check_space", lambda needed: None)
-        with pytest.raises(RuntimeError):
-            score_file(StubScorer(3), "in.jsonl", "out.parquet", window_rows=9)
-    part = folder / "out.parquet.parts" / "data" / "part-00001.parquet"
-    part.write_bytes(b"\0" * part.stat().st_size)
-    with pytest.raises(InputError, match=r"part-00001.parquet.*[Rr]emove"):
-        score_file(StubScorer(), "in.jsonl", "out.parquet", window_rows=9)
-    part.unlink()
-    assert score_file(StubScorer(), "in.jsonl", "out.parquet", window_rows=9)["rows"] == 40
-
-
-# Links -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 def test_a_link_to_a_folder_stays_a_link(run, folder):
     (folder / "in.jsonl").write_text(LINE)
@@ -248,67 +136,3 @@ def test_a_link_to_a_folder_stays_a_link(run, folder):
         assert status == 0, err
         assert os.readlink(folder / "link") == "real" and os.listdir(folder / "real") == ["part-00000.jsonl"]
     assert not list(folder.glob("*.parts"))
-
-
-# Models ----------------------------------------------------------------------------------------------------------
-
-
-def change(name: str, edit) -> object:
-    def make(model: Path) -> None:
-        path = model / name
-        if edit is None:
-            path.unlink()
-        elif isinstance(edit, bytes):
-            path.write_bytes(edit)
-        else:
-            path.write_text(json.dumps(edit(json.loads(path.read_text()))))
-
-    return make
-
-
-def nan_weights(model: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
-    state = load_file(model / "model.safetensors")
-    state["classifier.bias"] = state["classifier.bias"] * float("nan")
-    save_file(state, model / "model.safetensors", {"format": "pt"})
-
-
-def pickled_weights(model: Path) -> None:
-    (model / "model.safetensors").unlink()
-    # Unpickling this would make a file; nobody may unpickle it.
-    (model / "pytorch_model.bin").write_bytes(b"cos\nmkdir\n(Vunpickled\ntR.")
-
-
-def remote_code(model: Path) -> None:
-    change("config.json", lambda config: config | {
-        "auto_map": {"AutoModelForSequenceClassification": "evil.Evil", "AutoConfig": "evil.Evil"}, "model_type": "evil"})(model)  # fmt: skip
-    (model / "evil.py").write_text("import os\nos.mkdir('ran')\nclass Evil: pass\n")
-
-
-MODELS = [
-    ("no config", change("config.json", None), "config.json"),
-    ("a config that is no JSON", change("config.json", b"{"), "config.json"),
-    ("a config that is a list", change("config.json", b"[]"), "not a JSON object"),
-    ("no tokenizer", change("tokenizer.json", None), "tokenizer.json"),
-    ("a tokenizer that is no tokenizer", change("tokenizer.json", b"{}"), "can't be read as a tokenizer"),
-    ("labels that say nothing", change("config.json", lambda config: config | {"id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}}),
-     "--labels"),
-    ("labels of a ranking model", change("config.json", lambda config: config | {"id2label": {"0": "relevant"}}), "one output"),
-    ("no weights", change("model.safetensors", None), "safetensors"),
-    ("weights cut off", lambda model: change("model.safetensors", (model / "model.safetensors").read_bytes()[:5000])(model), "can't be read"),
-    ("NaN weights", nan_weights, "NaN or infinity"),
-    ("pickled weights", pickled_weights, "safetensors"),
-    ("code of its own", remote_code, ""),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "spoil", "said"), MODELS, ids=[case[0] for case in MODELS])
-def test_a_model_that_is_refused(run, folder, tiny_folder, name, spoil, said):
-    (folder / "in.jsonl").write_text(LINE)
-    shutil.copytree(tiny_folder, folder / "model")
-    spoil(folder / "model")
-    before = snapshot(folder)
-    status, out, err = run("score", "in.jsonl", "--model", "./model", "--device", "cpu")
-    assert said in one_sentence(err) and status == 1 and out == ""
-    assert snapshot(folder) == before, "no code of the model ran, and nothing was written"

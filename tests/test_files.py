@@ -568,6 +568,48 @@ def test_what_changed_is_named(tmp_path):
     assert score(path, scorer=scorer, overwrite=True)["rows"] == 41 and len(scorer.windows) == 4
 
 
+@pytest.mark.parametrize("resumed", [False, True])
+def test_an_input_that_changes_while_it_is_scored_is_said(tmp_path, resumed):
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(40))
+
+    class Meddling(StubScorer):
+        def score_window(self, rows):
+            if len(self.windows) == 1:
+                path.write_bytes(path.read_bytes() + b'{"answer": "late", "contexts": []}\n')
+            return super().score_window(rows)
+
+    if resumed:
+        with pytest.raises(RuntimeError):
+            score(path, scorer=StubScorer(1))
+    with pytest.raises(InputError, match=r"in.jsonl was changed while it was scored.*--overwrite"):
+        score(path, scorer=Meddling())
+    assert not (tmp_path / "in.scored.jsonl").exists()
+    with pytest.raises(ResumeError, match=r"input\.0\.size"):
+        score(path)
+    assert score(path, overwrite=True)["rows"] == 41
+
+
+def test_an_input_that_is_touched_or_taken_away_at_the_end_does_no_harm(tmp_path):
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(40))
+
+    class Meddling(StubScorer):
+        def __init__(self, meddle):
+            super().__init__()
+            self.meddle = meddle
+
+        def score_window(self, rows):
+            if len(self.windows) == 1:
+                self.meddle(path)
+            return super().score_window(rows)
+
+    lines = []
+    score(path, tmp_path / "a.jsonl", Meddling(lambda path: os.utime(path, (1, 1))), log=lines.append)
+    assert any("was touched while it was scored" in line for line in lines)
+    assert score(path, tmp_path / "b.jsonl", Meddling(os.unlink), window_rows=20)["rows"] == 40
+    with pytest.raises(InputError, match="does not exist"):
+        score(path, tmp_path / "c.jsonl")
+
+
 def test_an_interrupted_overwrite_keeps_the_old_output_and_goes_on(tmp_path):
     path = write_rows(tmp_path / "in.jsonl", sample_rows(40))
     score(path, limit=5)

@@ -141,13 +141,13 @@ def test_what_is_done_is_done_only_while_the_output_stands(tmp_path, kind):
     folder, output = tmp_path / "p", tmp_path / "out"
     with open_parts(folder, MANIFEST, output, anew=False) as parts:
         write_part(parts, 0)
-        (folder / "joined").write_text("x")
-        parts.settle({"rows": 1}, "joined" if kind == "file" else "data")
+        (folder / "joined.jsonl").write_text("x")
+        parts.settle({"rows": 1}, "joined.jsonl" if kind == "file" else "data")
     with open_parts(folder, MANIFEST, output, anew=False) as parts:
         assert parts.done is None, "nothing was moved yet"
-        (folder / "joined").write_text("x")
-        parts.settle({"rows": 1}, "joined" if kind == "file" else "data")
-    os.rename(folder / ("joined" if kind == "file" else "data"), output)
+        (folder / "joined.jsonl").write_text("x")
+        parts.settle({"rows": 1}, "joined.jsonl" if kind == "file" else "data")
+    os.rename(folder / ("joined.jsonl" if kind == "file" else "data"), output)
     with open_parts(folder, MANIFEST, output, anew=False) as parts:
         assert parts.done == {"rows": 1}
     with pytest.raises(ResumeError, match="input.0.size"):
