@@ -28,6 +28,7 @@ from torch import Tensor
 from nli_faith.deberta import DebertaClassifier, DebertaConfig
 from nli_faith.memory import keep_freed_memory
 from nli_faith.tokens import Encoder
+from training_attention import speed_up
 from training_data import LABELS, NOT_ENTAILMENT
 
 EMBEDDINGS = "deberta.embeddings.word_embeddings.weight"
@@ -197,6 +198,8 @@ def train(examples: list[Example], dev: list[Example], config: TrainConfig, star
     torch.manual_seed(config.seed)
     out.mkdir(parents=True, exist_ok=True)
     model = load(start).to(device)
+    if device.type == "cpu":
+        speed_up(model)
     examples = augment(examples, config, np.random.default_rng(config.seed))
     batches = plan(examples, config)
     progress = out / "checkpoint.safetensors"
