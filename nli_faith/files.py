@@ -96,6 +96,8 @@ def score_file(
         if parts.done is not None:  # a crash came between the last rename and the end
             parts.remove()
             return parts.done
+        if not replaces:  # asked again: before there was a lock, another process may have been about to finish
+            targets.check_free(target)
         metadata = json.dumps(_metadata(manifest), sort_keys=True)
         added = added_claim_fields(identity.get("options") or {})
         writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata, added)}

@@ -80,15 +80,21 @@ class Parts:
         put(self.folder / _DONE, lambda path: dump(path, done))
 
     def remove(self) -> None:
-        """Take the folder away, once the output stands. What tells that it does goes last, and then the lock."""
+        """Take the folder away, once the output stands. The lock goes last but one, then what tells that it does."""
         with writing(self.folder):
-            for name in sorted(os.listdir(self.folder), key=lambda name: name == _DONE):
-                if name != "lock":
-                    path = self.folder / name
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            for name in set(os.listdir(self.folder)) - {"lock", _DONE}:
+                path = self.folder / name
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
             if os.name == "nt":  # where an open file can't be removed
                 self._lock.close()
-            shutil.rmtree(self.folder)
+            for name in ("lock", _DONE):
+                (self.folder / name).unlink(missing_ok=True)
+            try:
+                self.folder.rmdir()
+            except OSError:  # another process came as soon as the lock was gone, and is at work here
+                if not self.folder.exists() or os.listdir(self.folder):
+                    return
+                raise
             sync(self.folder.parent)
 
 
