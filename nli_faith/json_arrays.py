@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from nli_faith.errors import InputError
-from nli_faith.json_text import members
+from nli_faith.json_text import DEEPEST, members, too_deep
 
 _CHUNK = 1 << 20  # characters
 _LONGEST = 256 << 20  # characters of one object; more is damage
@@ -46,6 +46,8 @@ def _elements(stream: TextIO, text: str, at: int, name: str) -> Iterator[tuple[s
         if text[at : at + 1] != "{":
             raise InputError(f"{where} is not a JSON object, or the file ends early. {_ADVICE}")
         text, at, value, end = _object(stream, text, at, where)
+        if too_deep(text[at:end], value):
+            raise InputError(f"{where} is nested more than {DEEPEST} levels deep. Correct or remove it.")
         yield text[at:end], value
         number += 1
         text, at = _next_sign(stream, text, end)

@@ -6,12 +6,13 @@ import base64
 import datetime
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from uuid import UUID
 
 import numpy as np
 
+DEEPEST = 500  # levels of lists and objects inside each other; Python's own limit moves with the depth of its calls
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCANNER = json.JSONDecoder()
 
@@ -22,6 +23,17 @@ def to_json(value: object) -> str:
         return _ENCODER.encode(value)
     except ValueError:
         return _ENCODER.encode(_without_nan(value))
+
+
+def too_deep(text: str, value: object) -> bool:
+    """Whether the JSON `value` of `text` has more than `DEEPEST` levels, where writing it may fail at some other depth."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        level = [inner for item in level if isinstance(item, (dict, list)) for inner in _inner(item)]
+        depth += 1
+    return bool(level)
 
 
 def members(text: str) -> list[tuple[str, int, int, int]]:
@@ -65,6 +77,10 @@ def plain_value(value: object) -> object:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
+
+
+def _inner(item: dict | list) -> Iterable:
+    return item.values() if isinstance(item, dict) else item
 
 
 def _without_nan(value: object) -> object:

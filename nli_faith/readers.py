@@ -17,6 +17,7 @@ from itertools import islice
 from nli_faith.arrow_readers import BATCH_BYTES, BATCH_ROWS, DataSetReader, ParquetReader
 from nli_faith.errors import InputError
 from nli_faith.json_arrays import json_elements
+from nli_faith.json_text import DEEPEST, too_deep
 from nli_faith.records import CsvRecords, JsonRecords
 from nli_faith.sources import Source
 
@@ -116,6 +117,8 @@ def _json_objects(source: Source, raw: io.IOBase) -> Iterator[tuple[str, dict]]:
             raise InputError(f"{where} is not UTF-8 ({error.reason}). Convert the file to UTF-8.") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where} is not valid JSON: {error}. Correct or remove the line.") from error
+        if too_deep(text, value):
+            raise InputError(f"{where} is nested more than {DEEPEST} levels deep. Correct or remove the line.")
         if not isinstance(value, dict):
             raise InputError(f"{where} is not a JSON object but a {type(value).__name__}. Write one object a line.")
         yield text, value

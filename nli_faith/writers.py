@@ -121,7 +121,7 @@ def _inferred_schema(reader: JsonReader) -> pa.Schema:
                 field = pa.field(name, pa.array(cells).type)
                 if _mixes_truth(field.type, cells):
                     raise pa.ArrowInvalid("it mixes numbers and truth values")  # which Arrow turns into 1.0
-            except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+            except (pa.ArrowException, OverflowError, UnicodeEncodeError, RecursionError) as error:
                 raise _no_type(name, position, len(records), error) from error
             fields.append(field)
         try:

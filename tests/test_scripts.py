@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "scripts" / "examples" / "answers.jsonl"
-SCRIPTS = [ROOT / "scripts" / "quickstart", ROOT / "scripts" / "test", ROOT / ".ci" / "run"]
+SCRIPTS = [*(ROOT / "scripts" / name for name in ("quickstart", "test", "nightly")), ROOT / ".ci" / "run"]
 
 
 @pytest.fixture

@@ -155,3 +155,16 @@ def test_halves_of_surrogate_pairs_get_through_json(tmp_path):
     assert read_rows(tmp_path / "in.scored.jsonl")[0]["key"] == "x\udc00"
     summary = json.loads((tmp_path / "in.scored.jsonl.summary.json").read_text())
     assert list(summary["by"]["groups"]) == ["\ud800"]
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a": '])
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_what_is_nested_as_deeply_as_may_be_read_can_be_written(tmp_path, opening, ending):
+    from nli_faith.options import FileOptions
+
+    value = opening * 499 + "1" + {"[": "]"}.get(opening, "}") * 499
+    (tmp_path / "in.jsonl").write_text(f'{{"x": {value}, "answer": "a", "contexts": ["c"]}}\n')
+    options = FileOptions(id="x", by="x", drop_contexts=True, claims_out=str(tmp_path / "claims.jsonl"))
+    score(tmp_path / "in.jsonl", tmp_path / f"out{ending}", options=options)
+    (row,) = read_rows(tmp_path / f"out{ending}")
+    assert (row["x"] if ending == ".csv" else json.dumps(row["x"])) == value
