@@ -171,10 +171,12 @@ def attend(query: Tensor, key: Tensor, value: Tensor, keys: Tensor, queries: Ten
     heads, n, length, width = query.shape
     c2p = torch.bmm(query.reshape(heads, n * length, width), keys).view(heads * n, length, -1)
     p2c = torch.bmm(key.reshape(heads, n * length, width), queries).view(heads * n, length, -1)
+    # The transposed view is copied first: adding through it would read memory against its grain. The content scores come
+    # last, for the product adds them before it rounds.
+    scores = skew_rows(p2c).transpose(-1, -2).contiguous()
+    scores += skew_rows(c2p).contiguous()
     query, key, value = (t.reshape(heads * n, length, width) for t in (query, key, value))
-    scores = torch.baddbmm(skew_rows(c2p), query, key.transpose(-1, -2))
-    # The transposed view is copied first: adding through it would read memory against its grain.
-    scores.add_(skew_rows(p2c).transpose(-1, -2).contiguous())
+    scores.baddbmm_(query, key.transpose(-1, -2))
     return torch.bmm(torch.softmax(scores, dim=-1), value).view(heads, n, length, width)
 
 
