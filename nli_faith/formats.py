@@ -136,7 +136,7 @@ def _readable(part: Path) -> Iterator[pq.ParquetFile]:
             yield file
     except pa.ArrowInvalid as error:
         raise InputError(
-            f"The part {part} is damaged: {error} Remove it, then run the same command again: its rows are scored anew."
+            f"The part {part} is damaged: {error}. Remove it, then run the same command again: its rows are scored anew."
         ) from error
 
 

@@ -203,4 +203,4 @@ def _python_value(cell: pa.Scalar) -> object:
     except UnicodeDecodeError:
         return b"text that is not UTF-8"
     except (ValueError, OverflowError):
-        return str(cell.cast(pa.string())).encode()  # a date or time that Python lacks
+        return f"a value of type {cell.type} that Python lacks".encode()

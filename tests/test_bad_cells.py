@@ -155,6 +155,9 @@ TYPES = [
     ("lists of bytes", "contexts", pa.array([[b"c"], []]), ["error", "no_context"]),
     ("numbers", "contexts", pa.array([5, 6]), ["error", "error"]),
     ("dates", "contexts", pa.array([DAY, None]), ["error", "no_context"]),
+    ("structs with dates that Python lacks", "contexts",
+     pa.ListArray.from_arrays([0, 1, 1], pa.StructArray.from_arrays(
+         [pa.array(["c"]), pa.array([2**30], pa.int32()).cast(pa.date32())], ["text", "day"])), ["error", "no_context"]),
     ("nothing", "contexts", pa.nulls(2), ["no_context", "no_context"]),
 ]  # fmt: skip
 
