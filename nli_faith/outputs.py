@@ -101,7 +101,7 @@ def claim_table(
     counts = [len(score.claims) for score in scores]
     owner = [at for at, count in enumerate(counts) for _ in range(count)]
     if ids is None:
-        ids = pa.array([None if row.id is None else text_cell(row.id) for row in rows], _TEXT)
+        ids = pa.array([None if row.id is None else _id_text(row.id) for row in rows], _TEXT)
     columns = [
         pa.array([rows[at].position for at in owner], pa.int64()),
         ids.take(pa.array(owner, pa.int64())),
@@ -123,7 +123,7 @@ def claim_objects(rows: Sequence[Row], scores: Sequence[AnswerScore], added: Seq
 
 def claim_cells(rows: Sequence[Row], scores: Sequence[AnswerScore], added: Sequence[str] = ()) -> list[list[str]]:
     """Each unit as CSV cells."""
-    return [list(map(text_cell, row)) for row in claim_rows(rows, scores, added)]
+    return [[text_cell(at), _id_text(id), *map(text_cell, rest)] for at, id, *rest in claim_rows(rows, scores, added)]
 
 
 def _claim_dicts(score: AnswerScore, added: Sequence[str]) -> list[dict]:
@@ -140,6 +140,11 @@ def _claim_arrays(claims: Sequence[ClaimVerdict], added: Sequence[str]) -> list[
 def _arrays(rows: Sequence[tuple], fields: Sequence[pa.Field]) -> list[pa.Array]:
     columns = zip(*rows, strict=True) if rows else [()] * len(fields)
     return [pa.array(list(column), field.type) for column, field in zip(columns, fields, strict=True)]
+
+
+def _id_text(value: object) -> str:
+    """An id as text that every format holds: half of a surrogate pair, which JSON can spell, is written as its escape."""
+    return text_cell(value).encode(errors="backslashreplace").decode()
 
 
 def text_cell(value: object) -> str:

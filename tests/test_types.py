@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nli_faith.files import score_file
+from nli_faith.options import FileOptions
 from nli_faith.outputs import SCORE_NAMES
 
 DAY, MOMENT = datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1, 12, 30, 15, 123456)
@@ -145,9 +146,15 @@ def test_json_objects_stay_letter_by_letter(tmp_path, ending):
         assert line.startswith("{" + given[1:-1].strip() + ', "faithfulness": ')
 
 
-def test_halves_of_surrogate_pairs_get_through_json(tmp_path):
-    from nli_faith.options import FileOptions
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_halves_of_surrogate_pairs_in_ids_are_written_as_escapes(tmp_path, ending):
+    (tmp_path / "in.jsonl").write_text('{"answer": "a", "contexts": ["c"], "key": "x\\udc00"}\n')
+    options = FileOptions(id="key", claims_out=str(tmp_path / f"claims{ending}"))
+    score(tmp_path / "in.jsonl", options=options)
+    assert [row["id"] for row in read_rows(tmp_path / f"claims{ending}")] == ["x\\udc00"]
 
+
+def test_halves_of_surrogate_pairs_get_through_json(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"answer": "a", "contexts": ["c"], "key": "x\\udc00", "g": "\\ud800"}\n')
     options = FileOptions(id="key", by="g", claims_out=str(tmp_path / "claims.jsonl"))
     score(tmp_path / "in.jsonl", options=options)
@@ -160,8 +167,6 @@ def test_halves_of_surrogate_pairs_get_through_json(tmp_path):
 @pytest.mark.parametrize("opening", ["[", '{"a": '])
 @pytest.mark.parametrize("ending", [".jsonl", ".csv"])
 def test_what_is_nested_as_deeply_as_may_be_read_can_be_written(tmp_path, opening, ending):
-    from nli_faith.options import FileOptions
-
     value = opening * 499 + "1" + {"[": "]"}.get(opening, "}") * 499
     (tmp_path / "in.jsonl").write_text(f'{{"x": {value}, "answer": "a", "contexts": ["c"]}}\n')
     options = FileOptions(id="x", by="x", drop_contexts=True, claims_out=str(tmp_path / "claims.jsonl"))
