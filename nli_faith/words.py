@@ -15,7 +15,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 LONGEST_WORD = 64  # characters; longer ones (addresses, texts without spaces) hardly come twice
-MOST_WORDS = 200_000  # kept at a time, about 40 MB
+MOST_WORDS = 64_000  # kept at a time, about 20 MB: peak memory must hardly depend on how many rows there are
 _SPACE = "\u2581"
 _SPLIT = re.compile(r"[^ \t\r\n]+")
 # Other control characters are for the normaliser to judge.
