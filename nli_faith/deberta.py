@@ -104,12 +104,18 @@ def skew_rows(products: Tensor) -> Tensor:
     )
 
 
+def _vectors(rows: int, width: int, padding_idx: int | None = None) -> nn.Embedding:
+    """An embedding. On the meta device it draws no first weights, for which torch would import its compiler, a second's work."""
+    weight = torch.empty(rows, width)
+    return nn.Embedding(rows, width, padding_idx, _weight=weight if weight.is_meta else None)
+
+
 class Embeddings(nn.Module):
     """Word vectors and their LayerNorm; int ids `[B, L]` -> float `[B, L, hidden]`."""
 
     def __init__(self, config: DebertaConfig) -> None:
         super().__init__()
-        self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size, padding_idx=0)
+        self.word_embeddings = _vectors(config.vocab_size, config.hidden_size, padding_idx=0)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -209,7 +215,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.config = config
         self.layer = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
-        self.rel_embeddings = nn.Embedding(2 * config.position_buckets, config.hidden_size)
+        self.rel_embeddings = _vectors(2 * config.position_buckets, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
 
     def positions(self, length: int) -> Tensor:
