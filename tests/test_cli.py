@@ -300,7 +300,7 @@ def test_data_cannot_command_the_terminal(run, folder):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_goes_on(folder, number):
-    rows = [{"answer": f"Answer {i} is here.", "contexts": ["A chunk."]} for i in range(2 * 2048 + 1)]
+    rows = [{"answer": f"Answer {i} is here.", "contexts": ["A chunk."]} for i in range(8 * 2048 + 1)]
     write_rows(folder / "in.jsonl", rows)
     command = [sys.executable, "-m", "nli_faith", "score", "in.jsonl", "--model", "fake"]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -365,7 +365,7 @@ def test_the_names_of_other_tools_are_found(fake):
 
 def test_keys_of_any_name_can_be_chosen(fake):
     rows = make_rows(5)
-    odd = [{"reply": row["answer"], "answer": "", "found": row["contexts"], "asked": row["question"]} for row in rows]
+    odd = [{"reply": row["answer"], "answer": "", "found": row["contexts"], "asked": row["question"], "id": row["id"]} for row in rows]
     chosen = {"answer": "reply", "contexts": "found", "question": "asked"}
     assert list(fake.score_rows(odd, **chosen)) == list(fake.score_rows(rows))
     batch = pa.RecordBatch.from_pylist(odd)
