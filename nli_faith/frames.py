@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nli_faith.cells import make_row
-from nli_faith.columns import check_contexts, find_columns
 from nli_faith.errors import InputError
+from nli_faith.in_memory import score_cells
 from nli_faith.options import FileOptions
 from nli_faith.outputs import SCORE_NAMES
-from nli_faith.rows import WINDOW_ROWS, check_names
 from nli_faith.types import AnswerScore
 
 _WHERE = "The frame"
@@ -17,7 +15,6 @@ _WHERE = "The frame"
 _TYPES = {"faithfulness": "float64", "faithful": "boolean", "status": "object", "error": "object", "n_units": "int32",
           "n_claims": "int32", "n_supported": "int32", "n_contradicted": "Int32", "n_unsupported": "int32",
           "min_support": "float64", "claims": "object"}  # fmt: skip
-_CHECKED_ROWS = 256
 
 
 def score_frame(scorer, frame, chosen: FileOptions = FileOptions()):
@@ -39,18 +36,9 @@ def score_frame(scorer, frame, chosen: FileOptions = FileOptions()):
             f"score_frame takes a pandas DataFrame, not {type(frame).__name__}. For dicts there is score_rows."
         )
     names = [str(name) for name in frame.columns]
-    columns = find_columns(names, chosen, _WHERE)
-    check_names(names, _WHERE)
-    cells = [
-        [None] * len(frame) if name is None else frame.iloc[:, names.index(name)].tolist()
-        for name in (columns.answer, columns.contexts, columns.question)
-    ]
-    rows = [make_row(position, *row) for position, row in enumerate(zip(*cells, strict=True))]
-    chunks = [chunk for row in rows[:_CHECKED_ROWS] for chunk in row.chunks]
-    check_contexts(chunks, columns.contexts, names, _WHERE, chosen=chosen.contexts is not None)
-    scores: list[AnswerScore] = []
-    for start in range(0, len(rows), WINDOW_ROWS):
-        scores.extend(scorer.score_window(rows[start : start + WINDOW_ROWS]).scores)
+    scores = score_cells(
+        scorer, names, len(frame), lambda name: frame.iloc[:, names.index(name)].tolist(), chosen, _WHERE
+    )
     result = frame.copy()
     for name in SCORE_NAMES:
         result[name] = pandas.Series(_cells(scores, name), index=frame.index, dtype=_TYPES[name])

@@ -30,6 +30,14 @@ def load_state(checkpoint: Checkpoint) -> dict[str, Tensor]:
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
 
 
+def masked_logits(net: nn.Module, ids: Tensor, lengths: Tensor | None) -> Tensor:
+    """Logits of a classifier of transformers, called as `DebertaClassifier` is."""
+    mask = torch.ones_like(ids)
+    if lengths is not None:
+        mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
+    return net(input_ids=ids, attention_mask=mask).logits
+
+
 class _Transformers(nn.Module):
     """Any other sequence classifier of transformers (RoBERTa, older DeBERTa), behind the call of `DebertaClassifier`."""
 
@@ -49,10 +57,7 @@ class _Transformers(nn.Module):
             raise ModelError(f"The weights in {checkpoint.folder} lack {missing[0]}, so it is no trained classifier.")
 
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-        mask = torch.ones_like(ids)
-        if lengths is not None:
-            mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
-        return self.net(input_ids=ids, attention_mask=mask).logits
+        return masked_logits(self.net, ids, lengths)
 
 
 def build_network(checkpoint: Checkpoint) -> tuple[nn.Module, str]:

@@ -22,7 +22,7 @@ from nli_faith import __version__
 from nli_faith.deberta import log_buckets
 from nli_faith.errors import ModelError
 from nli_faith.identity import package_version
-from nli_faith.networks import load_state
+from nli_faith.networks import load_state, masked_logits
 from nli_faith.types import Counts, PairTable
 
 _PACKAGES = ("torch", "triton", "transformers", "sentence-transformers", "tokenizers", "disentangled-flash")
@@ -139,10 +139,7 @@ class EagerNetwork(torch.nn.Module):
             raise ModelError(f"The weights of {checkpoint.name} lack {missing[0]}, so there is nothing to compare with.")
 
     def forward(self, ids: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        mask = torch.ones_like(ids)
-        if lengths is not None:
-            mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
-        return self.net(input_ids=ids, attention_mask=mask).logits
+        return masked_logits(self.net, ids, lengths)
 
 
 def machine(reader) -> dict:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import pyarrow as pa
 
-from nli_faith.cells import make_row
-from nli_faith.columns import check_contexts, find_columns
 from nli_faith.errors import InputError
+from nli_faith.in_memory import score_cells
 from nli_faith.options import FileOptions
 from nli_faith.outputs import score_columns, score_fields
 from nli_faith.records import ArrowRecords
-from nli_faith.rows import WINDOW_ROWS, check_names
-from nli_faith.types import AnswerScore
 
 _WHERE = "The batch"
-_CHECKED_ROWS, _CHECKED_CHUNKS = 256, 20
+_CHECKED_CHUNKS = 20
 
 
 def score_batch(
@@ -39,19 +34,8 @@ def score_batch(
             'With Ray Data give batch_format="pyarrow"; for dicts there is score_rows, for pandas score_frame.'
         )
     names = list(batch.schema.names)
-    columns = find_columns(names, chosen, _WHERE)
-    check_names(names, _WHERE)
     records = ArrowRecords(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
-    cells = [
-        [None] * len(records) if name is None else records.cells(name)
-        for name in (columns.answer, columns.contexts, columns.question)
-    ]
-    rows = [make_row(position, *row) for position, row in enumerate(zip(*cells, strict=True))]
-    chunks = [chunk for row in rows[:_CHECKED_ROWS] for chunk in islice(row.chunks, _CHECKED_CHUNKS)]
-    check_contexts(chunks, columns.contexts, names, _WHERE, chosen=chosen.contexts is not None)
-    scores: list[AnswerScore] = []
-    for start in range(0, len(rows), WINDOW_ROWS):
-        scores.extend(scorer.score_window(rows[start : start + WINDOW_ROWS]).scores)
+    scores = score_cells(scorer, names, len(records), records.cells, chosen, _WHERE, _CHECKED_CHUNKS)
     added = scorer.score_options.claim_fields
     schema = pa.schema([*batch.schema, *score_fields(added)], batch.schema.metadata)
     make = pa.Table.from_arrays if isinstance(batch, pa.Table) else pa.RecordBatch.from_arrays

@@ -72,7 +72,7 @@ def test_an_unreadable_cell_is_a_row_of_the_result(scorer):
 
 
 def test_long_frames_go_through_in_windows(monkeypatch):
-    monkeypatch.setattr("nli_faith.frames.WINDOW_ROWS", 3)
+    monkeypatch.setattr("nli_faith.in_memory.WINDOW_ROWS", 3)
     stub = StubScorer()
     scored = score_frame(stub, pd.DataFrame({"answer": ["One two."] * 7, "contexts": [["x"]] * 7}))
     assert stub.windows == [[0, 1, 2], [3, 4, 5], [6]] and len(scored) == 7

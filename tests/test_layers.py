@@ -23,7 +23,7 @@ FLOORS = {
     "model": "checkpoints deberta flat devices networks packed parity staging fake model",
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets joins summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
-    "chain": "waves drafts joined identity frames tables pipeline workers",
+    "chain": "waves drafts joined identity in_memory frames tables pipeline workers",
     "top": "files plans preview doctor made_up speed bench display progress prefilter_arguments arguments prefilter_commands cli __main__",
 }
 ORDER = [name for floor in FLOORS.values() for name in floor.split()]
