@@ -11,8 +11,11 @@ from test_agreement import made, write
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 import variants  # noqa: E402
+from variants import VARIANTS  # noqa: E402
 
 from nli_faith import Scorer  # noqa: E402
+
+SHARING = ["plain", "joined 2", "strict numbers"]
 
 
 def test_every_variant_is_held_against_the_plain_run(tmp_path, capsys):
@@ -47,3 +50,19 @@ def test_finished_answers_are_not_read_again(tmp_path, monkeypatch):
     assert variants.read(scorer, "one", records, tmp_path) == whole and asked == [32, 6]
     assert variants.read(Scorer("fake", joined_evidence=3), "one", records, tmp_path) is not None
     assert len(list(tmp_path.glob("*.jsonl"))) == 2
+
+
+def test_a_pair_that_variants_share_is_read_once_and_counted_for_each(tmp_path):
+    records, plain, asked = made(40), Scorer("fake"), []
+    reader = variants.Remembering(plain.reader)
+
+    def count(table, *rest, read=plain.reader.probabilities):
+        asked.append(len(table))
+        return read(table, *rest)
+
+    plain.reader.probabilities = count
+    alone = {name: variants.read(Scorer("fake", **VARIANTS[name]), "one", records, tmp_path / "alone") for name in SHARING}
+    shared = {name: variants.read(Scorer("fake", **VARIANTS[name]).over(reader), "one", records, tmp_path) for name in SHARING}
+    assert shared == alone
+    costs = {name: sum(row["cost"]["pairs_scored"] for row in rows if row["cost"]) for name, rows in alone.items()}
+    assert sum(asked) < sum(costs.values()) and sum(asked) >= costs["plain"]
