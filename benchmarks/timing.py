@@ -16,7 +16,8 @@ import torch
 from safetensors.torch import save_file
 
 from nli_faith.checkpoints import cards_folder
-from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.deberta import DebertaClassifier
+from nli_faith.deberta_config import DebertaConfig
 from nli_faith.made_up import made_up_pairs
 from nli_faith.model import open_reader
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions

@@ -7,81 +7,21 @@ attention (He et al. 2021, https://arxiv.org/abs/2006.03654, equation 4, with th
 
 The usual code multiplies with all 512 position vectors and then gathers `[B, H, L, L]` elements twice. Here the position
 tables are put in the order of the distance q - k first (a table of 2 L - 1 rows); the two terms are then views with
-skewed strides of the products, and nothing is gathered (`skew_rows`).
+skewed strides of the products, and nothing is gathered (`skew_rows`). The last layer is computed for the first token only:
+the head reads no other.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nli_faith.errors import ModelError
+from nli_faith.deberta_config import DebertaConfig
 
 _POOLERS = {"gelu": F.gelu, "tanh": torch.tanh}
-
-
-@dataclass(frozen=True, slots=True)
-class DebertaConfig:
-    """The numbers that fix the shape of the network; names as in a published `config.json`.
-
-    Attributes:
-        position_buckets: distances up to half of it have a bucket each, longer ones share logarithmic buckets.
-        max_relative_positions: distance at which the last bucket begins.
-        num_labels: C, the columns of the logits.
-    """
-
-    vocab_size: int
-    hidden_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    intermediate_size: int
-    num_labels: int
-    position_buckets: int = 256
-    max_relative_positions: int = 512
-    layer_norm_eps: float = 1e-7
-    pooler_hidden_act: str = "gelu"
-
-    @classmethod
-    def from_dict(cls, config: dict, num_labels: int) -> DebertaConfig:
-        """The shape from the fields of a `config.json`.
-
-        Raises:
-            ModelError: a variant (absolute positions, token types, convolution, unshared keys) that DeBERTa-v3 has not.
-        """
-        wanted = {
-            "position_biased_input": (False, config.get("position_biased_input", True)),
-            "type_vocab_size": (0, config.get("type_vocab_size", 0)),
-            "share_att_key": (True, config.get("share_att_key", False)),
-            "norm_rel_ebd": ("layer_norm", config.get("norm_rel_ebd", "none")),
-            "conv_kernel_size": (0, config.get("conv_kernel_size", 0)),
-            "hidden_act": ("gelu", config.get("hidden_act", "gelu")),
-        }
-        odd = [f"{name}={found!r}" for name, (want, found) in wanted.items() if want != found]
-        kinds = config.get("pos_att_type", ())
-        kinds = kinds.split("|") if isinstance(kinds, str) else kinds
-        if sorted(kinds) != ["c2p", "p2c"]:
-            odd.append(f"pos_att_type={config.get('pos_att_type')!r}")
-        if config.get("pooler_hidden_act", "gelu") not in _POOLERS:
-            odd.append(f"pooler_hidden_act={config['pooler_hidden_act']!r}")
-        if odd:
-            raise ModelError(f"The checkpoint is not a DeBERTa-v3: its config says {', '.join(odd)}.")
-        longest = config.get("max_relative_positions", -1)
-        return cls(
-            vocab_size=config["vocab_size"],
-            hidden_size=config["hidden_size"],
-            num_hidden_layers=config["num_hidden_layers"],
-            num_attention_heads=config["num_attention_heads"],
-            intermediate_size=config["intermediate_size"],
-            num_labels=num_labels,
-            position_buckets=config.get("position_buckets", -1),
-            max_relative_positions=longest if longest > 0 else config.get("max_position_embeddings", 512),
-            layer_norm_eps=config.get("layer_norm_eps", 1e-7),
-            pooler_hidden_act=config.get("pooler_hidden_act", "gelu"),
-        )
 
 
 def log_buckets(distance: Tensor, buckets: int, longest: int) -> Tensor:
@@ -161,6 +101,18 @@ class SelfAttention(nn.Module):
             out = F.scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=1.0)
         return out.transpose(1, 2).flatten(-2)
 
+    def first(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """`[B, 1, hidden]`, what `forward` gives for the first token; arguments as there."""
+        query = self.split(self.query_proj(x[:, :1]) * self.scale)
+        key, value = self.split(self.key_proj(x)), self.split(self.value_proj(x))
+        ahead = positions[x.shape[1] - 1 :]  # the distances 0, -1, ...
+        position_key, position_query = self.split(self.key_proj(ahead)), self.split(self.query_proj(ahead) * self.scale)
+        p2c = (key * position_query).sum(-1, dtype=torch.float32).unsqueeze(-2)  # [B, H, 1, L]
+        scores = (query @ (key + position_key).transpose(-1, -2)).float() + p2c
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return (torch.softmax(scores, dim=-1).to(value.dtype) @ value).transpose(1, 2).flatten(-2)
+
 
 class SelfOutput(nn.Module):
     """Projection, residual and LayerNorm behind attention or the feed-forward block."""
@@ -204,7 +156,14 @@ class Layer(nn.Module):
         self.output = SelfOutput(config.intermediate_size, config)
 
     def forward(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
-        attended = self.attention.output(self.attention.self(x, positions, mask), x)
+        return self._rest(self.attention.self(x, positions, mask), x)
+
+    def first(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """`[B, 1, hidden]`, what `forward` gives for the first token."""
+        return self._rest(self.attention.self.first(x, positions, mask), x[:, :1])
+
+    def _rest(self, mixed: Tensor, x: Tensor) -> Tensor:
+        attended = self.attention.output(mixed, x)
         return self.output(self.intermediate(attended), attended)
 
 
@@ -273,6 +232,6 @@ class DebertaClassifier(nn.Module):
             mask = (torch.arange(length, device=ids.device) < lengths[:, None])[:, None, None, :]
         x = self.deberta.embeddings(ids)
         positions = encoder.positions(length).to(x.dtype)
-        for layer in encoder.layer:
+        for layer in encoder.layer[:-1]:
             x = layer(x, positions, mask)
-        return self.classifier(self.pooler(x[:, 0]))
+        return self.classifier(self.pooler(encoder.layer[-1].first(x, positions, mask)[:, 0]))

@@ -7,7 +7,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nli_faith.checkpoints import Checkpoint
-from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.deberta import DebertaClassifier
+from nli_faith.deberta_config import DebertaConfig
 from nli_faith.errors import ModelError
 
 

@@ -17,6 +17,7 @@ import json
 import math
 import shutil
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,7 +26,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.deberta import DebertaClassifier
+from nli_faith.deberta_config import DebertaConfig
 from nli_faith.memory import keep_freed_memory
 from nli_faith.tokens import Encoder
 from training_attention import speed_up
@@ -40,6 +42,7 @@ class TrainConfig:
 
     Attributes:
         tokens: padded tokens to train on (the budget); the data is cycled or cut to it.
+        minutes: the run also ends after so many, dev reports included; the learning rate falls by whichever is nearer.
         batch_tokens: padded tokens of one step.
         max_length: longest pair; longer ones are left out.
         pad_share: share of pairs whose premise gets texts of other pairs before and after it.
@@ -49,6 +52,7 @@ class TrainConfig:
     stage: str
     tokens: int
     learning_rate: float
+    minutes: float = 110.0
     final_rate: float = 0.05
     warmup: float = 0.05
     weight_decay: float = 0.01
@@ -203,10 +207,10 @@ def train(examples: list[Example], dev: list[Example], config: TrainConfig, star
     examples = augment(examples, config, np.random.default_rng(config.seed))
     batches = plan(examples, config)
     progress = out / "checkpoint.safetensors"
-    begun = 0
+    begun, seconds = 0, 0.0
     if progress.exists():
         state = load_file(progress)
-        begun = int(state.pop("step"))
+        begun, seconds = int(state.pop("step")), float(state.pop("seconds", 0.0))
         model.load_state_dict({k: v.float() for k, v in state.items()}, strict=False)
     decay = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
     plain = [p for p in model.parameters() if p.requires_grad and p.ndim == 1]
@@ -215,26 +219,23 @@ def train(examples: list[Example], dev: list[Example], config: TrainConfig, star
     steps = len(batches)
     warmup = max(1, int(config.warmup * steps))
 
-    def rate(step: int) -> float:
-        """Learning rate as a share of the peak: linear up, cosine down; 50 steps up again after a resume."""
+    def rate(step: int, done: float) -> float:
+        """Learning rate as a share of the peak: linear up, cosine down over `done`; 50 steps up again after a resume."""
         up = min(1.0, (step + 1) / warmup, (step + 1 - begun) / 50 if begun else 1.0)
-        down = 0.5 * (1 + math.cos(math.pi * step / steps))
+        down = 0.5 * (1 + math.cos(math.pi * done))
         return up * (config.final_rate + (1 - config.final_rate) * down)
 
-    counts: dict[str, int] = {}
-    for batch in batches:
-        for i in batch:
-            counts[examples[i].dataset] = counts.get(examples[i].dataset, 0) + 1
-    record = {"config": asdict(config), "steps": steps, "pairs_read": counts, "examples": len(examples)}
-    (out / "run.json").write_text(json.dumps(record, indent=2) + "\n")
     log = open(out / "log.jsonl", "a", buffering=1)
     losses: list[float] = []
     pairs = tokens = 0
-    clock = saved = time.time()
+    started = clock = saved = time.time()
+    step = begun - 1
     model.train()
     for step in range(begun, steps):
+        done = max(step / steps, (seconds + time.time() - started) / (60 * config.minutes))
+        last = step == steps - 1 or done >= 1
         for group in optimiser.param_groups:
-            group["lr"] = config.learning_rate * rate(step)
+            group["lr"] = config.learning_rate * rate(step, min(done, 1.0))
         ids, lengths, labels, weights = collate([examples[i] for i in batches[step]], encoder)
         with torch.autocast(device.type, dtype=torch.bfloat16):
             logits = model(ids.to(device), lengths.to(device))
@@ -246,21 +247,27 @@ def train(examples: list[Example], dev: list[Example], config: TrainConfig, star
         losses.append(float(loss.detach()))
         pairs, tokens = pairs + len(labels), tokens + ids.numel()
         now = time.time()
-        if step % 50 == 49 or step == steps - 1:
+        if step % 50 == 49 or last:
             line = {"step": step + 1, "of": steps, "loss": round(float(np.mean(losses)), 4),
                     "pairs_per_second": round(pairs / (now - clock), 1),
                     "tokens_per_second": round(tokens / (now - clock)), "rate": optimiser.param_groups[0]["lr"]}  # fmt: skip
             losses, pairs, tokens, clock = [], 0, 0, now
             print(json.dumps(line), flush=True)
             log.write(json.dumps(line) + "\n")
-        if now - saved > config.checkpoint_seconds or step == steps - 1:
+        if now - saved > config.checkpoint_seconds or last:
             state = {k: v.detach().half().cpu().contiguous() for k, v in model.state_dict().items() if k != EMBEDDINGS}
-            save_file(state | {"step": torch.tensor(step + 1)}, out / "checkpoint.tmp")
+            state |= {"step": torch.tensor(step + 1), "seconds": torch.tensor(seconds + now - started)}
+            save_file(state, out / "checkpoint.tmp")
             (out / "checkpoint.tmp").replace(progress)
             line = {"step": step + 1, "dev": dev_report(model, encoder, dev, device)}
             print(json.dumps(line), flush=True)
             log.write(json.dumps(line) + "\n")
             saved = clock = time.time()
+        if last:
+            break
+    counts = Counter(examples[i].dataset for batch in batches[: step + 1] for i in batch)
+    record = {"config": asdict(config), "steps": step + 1, "pairs_read": counts, "examples": len(examples)}
+    (out / "run.json").write_text(json.dumps(record, indent=2) + "\n")
     save(model, start, out)
 
 
@@ -270,7 +277,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds train/ (and eval/, which is not read)")
     parser.add_argument("--start", type=Path, required=True, help="checkpoint folder to start from")
     parser.add_argument("--out", type=Path, required=True, help="folder for log, checkpoints and the finished model")
-    for name, kind in (("tokens", int), ("learning_rate", float), ("seed", int), ("pad_share", float)):
+    for name, kind in (("tokens", int), ("minutes", float), ("learning_rate", float), ("seed", int), ("pad_share", float)):
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help="overrides the stage's own value")
     args = parser.parse_args()
     keep_freed_memory()

@@ -1,4 +1,4 @@
-"""Training on CPUs, made faster: attention with a backward pass of its own, and a last layer for first tokens only.
+"""Training on CPUs, made faster: attention with a backward pass of its own.
 
 Plain autograd keeps and multiplies every position product for all sequences at once, tens of megabytes that leave the cache
 between any two steps. Here one sequence goes through at a time, forward and back. All sequences of a batch have its
@@ -79,35 +79,8 @@ def _attention(own: SelfAttention, plain, x: Tensor, positions: Tensor, mask: Te
     return _Attend.apply(query, key, value, keys, queries, lengths)
 
 
-def _first(own: SelfAttention, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
-    """Attention of the first token alone: `[B, 1, hidden]`."""
-    query = own.split(own.query_proj(x[:, :1]) * own.scale)
-    key, value = own.split(own.key_proj(x)), own.split(own.value_proj(x))
-    ahead = positions[x.shape[1] - 1 :]  # the distances 0, -1, ...
-    keys, queries = own.split(own.key_proj(ahead)), own.split(own.query_proj(ahead) * own.scale)
-    scores = (query @ (key + keys).transpose(-1, -2)).float() + (key * queries).sum(-1, dtype=torch.float32).unsqueeze(-2)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return (torch.softmax(scores, dim=-1).to(value.dtype) @ value).transpose(1, 2).flatten(-2)
-
-
-def _forward(model: DebertaClassifier, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-    encoder, mask = model.deberta.encoder, None
-    if lengths is not None:
-        mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None])[:, None, None, :]
-    x = model.deberta.embeddings(ids)
-    positions = encoder.positions(ids.shape[1]).to(x.dtype)
-    for layer in encoder.layer[:-1]:
-        x = layer(x, positions, mask)
-    last = encoder.layer[-1]
-    attended = last.attention.output(_first(last.attention.self, x, positions, mask), x[:, :1])
-    x = last.output(last.intermediate(attended), attended)
-    return model.classifier(model.pooler(x[:, 0]))
-
-
 def speed_up(model: DebertaClassifier) -> None:
     """Let `model` compute the same logits and gradients in less time on a CPU."""
-    model.forward = partial(_forward, model)
     for layer in model.deberta.encoder.layer:
         own = layer.attention.self
         own.forward = partial(_attention, own, own.forward)

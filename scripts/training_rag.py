@@ -41,7 +41,7 @@ class Mix:
 
     negatives: int = 2
     nli_share: float = 0.5
-    edits: float = 0.30
+    edits: float = 0.40
     strangers: float = 0.15
     questions: float = 0.05
 
@@ -62,22 +62,45 @@ _SWAPS = {
     "won": "lost", "lost": "won", "old": "new", "new": "old", "good": "bad", "high": "low", "low": "high", "two": "four",
     "three": "five", "four": "two", "five": "eight", "yes": "no", "and": "but not", "accepted": "rejected",
 }  # fmt: skip
+# Of what stands behind a number. Each is followed by one of the same kind, which says something else.
+_UNITS = (
+    "kilometers miles meters feet", "km mi m ft", "centimeters inches", "cm mm", "kilograms pounds grams ounces",
+    "kg lb g oz", "liters gallons", "ml l", "dollars euros pounds", "seconds minutes hours days weeks months years",
+    "percent points", "degrees percent", "mph km/h", "million billion thousand", "megabytes gigabytes kilobytes", "mb gb kb",
+)  # fmt: skip
+_NEXT_UNIT = {a: b for kind in reversed(_UNITS) for a, b in zip(kind.split(), [*kind.split()[1:], kind.split()[0]])}
+_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(_NEXT_UNIT, key=len, reverse=True))})\b", re.IGNORECASE)
 _NEGATIONS = ((r"\b(is|are|was|were|has|have|had|can|will|would|should|could|does|do|did) (?!not\b)", r"\1 not "),
               (r"\b(is|are|was|were|has|have|had|can|will|would|should|could|does|do|did) not ", r"\1 "))  # fmt: skip
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*")
+# Names with a word of their own between them: exchanging those of "A and B" changes nothing.
+_APART = re.compile(r"\b(?!and\b|or\b|with\b|the\b)[a-z]{2,}")
 
 
-def edit(text: str, names: list[str], rng: np.random.Generator) -> str | None:
-    """`text` with one fact changed (a number, an opposite, a negation, a name), or None where nothing can be."""
-    kinds = ["number", "swap", "negation", "name"]
+def edit(text: str, window: str, names: list[str], rng: np.random.Generator) -> str | None:
+    """`text` with one fact changed (a unit, a name, a number, an opposite, a negation), or None where nothing can be.
+
+    Args:
+        window: what supports the text; half of the new names stand in it, as those do that a model mixes up.
+        names: of other texts.
+    """
+    kinds = ["unit"] * 2 + ["name"] * 2 + ["number", "swap", "negation"]
     for kind in rng.permutation(kinds):
-        changed = _edit_as(str(kind), text, names, rng)
+        changed = _edit_as(str(kind), text, window, names, rng)
         if changed is not None and changed != text:
             return changed
     return None
 
 
-def _edit_as(kind: str, text: str, names: list[str], rng: np.random.Generator) -> str | None:
+def _edit_as(kind: str, text: str, window: str, names: list[str], rng: np.random.Generator) -> str | None:
+    if kind == "name":
+        return _other_name(text, window, names, rng)
+    if kind == "unit":
+        found = list(_UNIT.finditer(text))
+        if not found:
+            return None
+        hit = found[rng.integers(len(found))]
+        return text[: hit.start(2)] + _NEXT_UNIT[hit[2].lower()] + text[hit.end() :]
     if kind == "number":
         found = list(_NUMBER.finditer(text))
         if not found:
@@ -91,19 +114,39 @@ def _edit_as(kind: str, text: str, names: list[str], rng: np.random.Generator) -
         hit = found[rng.integers(len(found))]
         new = _SWAPS[hit[0].lower()]
         return text[: hit.start()] + (new.capitalize() if hit[0][0].isupper() else new) + text[hit.end() :]
-    if kind == "negation":
-        pattern, new = _NEGATIONS[int(rng.random() < 0.5)]
-        found = list(re.finditer(pattern, text))
-        if not found:
-            return None
-        hit = found[rng.integers(len(found))]
-        return text[: hit.start()] + hit.expand(new) + text[hit.end() :]
-    found = list(_NAME.finditer(text))
-    others = [name for name in names if found and name not in text]
-    if not others:
+    pattern, new = _NEGATIONS[int(rng.random() < 0.5)]
+    found = list(re.finditer(pattern, text))
+    if not found:
         return None
     hit = found[rng.integers(len(found))]
+    return text[: hit.start()] + hit.expand(new) + text[hit.end() :]
+
+
+def _other_name(text: str, window: str, names: list[str], rng: np.random.Generator) -> str | None:
+    """Two names of `text` exchanged, or one replaced by a name of the window or of `names` that shares no word with it."""
+    near = sorted({m[0] for m in _NAME.finditer(window)})
+    # A name that opens the sentence is known as one when it stands inside another sentence too.
+    known = sorted({m[0] for m in _NAME.finditer(text)} | {name for name in near if name in text}, key=len, reverse=True)
+    if not known:
+        return None
+    found = list(re.finditer(rf"\b(?:{'|'.join(map(re.escape, known))})\b", text))
+    if not found:
+        return None
+    apart = [(a, b) for a, b in zip(found, found[1:]) if not _akin(a[0], b[0]) and _APART.search(text[a.end() : b.start()])]
+    if apart and rng.random() < 0.4:
+        a, b = apart[rng.integers(len(apart))]
+        return text[: a.start()] + b[0] + text[a.end() : b.start()] + a[0] + text[b.end() :]
+    hit = found[rng.integers(len(found))]
+    lists = [[name for name in some if name not in text and not _akin(name, hit[0])] for some in (near, names)]
+    others = (lists[0] or lists[1]) if rng.random() < 0.6 else (lists[1] or lists[0])
+    if not others:
+        return None
     return text[: hit.start()] + others[rng.integers(len(others))] + text[hit.end() :]
+
+
+def _akin(a: str, b: str) -> bool:
+    """Whether they share a word, as "Ada Lovelace" and "Lovelace" do."""
+    return bool(set(a.split()) & set(b.split()))
 
 
 def _other_number(raw: str, rng: np.random.Generator) -> str:
@@ -197,7 +240,7 @@ def rag_examples(
             if sentence.question and rng.random() < mix.questions:
                 texts.append((best[0], f"{sentence.question} {sentence.text}", 0, "rag_question"))
             if rng.random() < mix.edits:
-                changed = edit(sentence.text, names, rng)
+                changed = edit(sentence.text, best[0].text, names, rng)
                 if changed:
                     texts.append((best[0], changed, NOT_ENTAILMENT, "rag_edit"))
         if rng.random() < mix.strangers:

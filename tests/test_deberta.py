@@ -6,7 +6,8 @@ import pytest
 import tiny_models
 import torch
 
-from nli_faith.deberta import DebertaClassifier, DebertaConfig, log_buckets, skew_rows
+from nli_faith.deberta import DebertaClassifier, log_buckets, skew_rows
+from nli_faith.deberta_config import DebertaConfig
 from nli_faith.errors import ModelError
 
 VOCABULARY = 50

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nli_faith import flat as flat_module
-from nli_faith.deberta import DebertaClassifier, DebertaConfig
+from nli_faith.deberta import DebertaClassifier
+from nli_faith.deberta_config import DebertaConfig
 from nli_faith.flat import FlatClassifier
 
 VOCABULARY = 50

@@ -82,8 +82,29 @@ def test_padding_keeps_the_premise_whole_and_strangers_are_neutral():
                                   "They met Anna Berg in town."])  # fmt: skip
 def test_an_edit_changes_the_sentence(text):
     for seed in range(20):
-        changed = training_rag.edit(text, ["Carl Moe", "Lyon"], np.random.default_rng(seed))
+        changed = training_rag.edit(text, text, ["Carl Moe", "Lyon"], np.random.default_rng(seed))
         assert changed and changed != text
+
+
+def edits_of(kind: str, text: str, window: str = "", names: tuple[str, ...] = ()) -> set[str | None]:
+    return {training_rag._edit_as(kind, text, window, list(names), np.random.default_rng(seed)) for seed in range(100)}
+
+
+def test_a_name_is_exchanged_with_another_of_the_sentence_of_its_window_or_of_elsewhere():
+    window = "In May the firm Orlin bought Tasco, and then Vera Holm left Orlin for Denmark."
+    found = edits_of("name", "Orlin bought Tasco in May.", window, ("Quito",))
+    assert {"Tasco bought Orlin in May.", "Vera Holm bought Tasco in May.", "Orlin bought Denmark in May.", "Quito bought Tasco in May."} <= found
+    assert edits_of("name", "They met Vera Holm.", "They called Vera Holm, and Holm came.") == {None}  # the same person
+    listed = edits_of("name", "Both Orlin and Tasco grew.", "At that time Orlin and Tasco grew.")
+    assert listed == {None}  # exchanged, they would say the same
+
+
+def test_a_unit_becomes_another_of_its_kind():
+    assert edits_of("unit", "It is 5 km long and weighs 20 kilograms.") == {
+        "It is 5 mi long and weighs 20 kilograms.", "It is 5 km long and weighs 20 pounds.",
+    }  # fmt: skip
+    assert edits_of("unit", "The kilometers were long.") == {None}
+    assert all(a != b for a, b in training_rag._NEXT_UNIT.items())
 
 
 def test_an_edited_number_is_another_number():

@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 
 from training_attention import speed_up  # noqa: E402
 
-from nli_faith.deberta import DebertaClassifier, DebertaConfig  # noqa: E402
+from nli_faith.deberta import DebertaClassifier  # noqa: E402
+from nli_faith.deberta_config import DebertaConfig  # noqa: E402
 
 VOCABULARY = 40
 

@@ -56,7 +56,8 @@ def deberta_state(config: dict, seed: int = 7) -> dict:
     """Seeded weights for `config`, large enough that attention and positions matter."""
     import torch
 
-    from nli_faith.deberta import DebertaClassifier, DebertaConfig
+    from nli_faith.deberta import DebertaClassifier
+    from nli_faith.deberta_config import DebertaConfig
 
     with torch.device("meta"):
         shapes = DebertaClassifier(DebertaConfig.from_dict(config, len(config["id2label"]))).state_dict()
