@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from nli_faith.number_words import CARDINALS, ORDINALS, WRITTEN, written_values
-from nli_faith.quantities import Date, Number, Quantity, read_code
-from nli_faith.units import BLANK, CURRENCIES, SCALES, UNITS, either, unit_at
+from nli_faith.quantities import Date, Number, Quantity, Reading, read_code
+from nli_faith.units import BLANK, CURRENCIES, EUROPEAN, SCALES, UNITS, either, unit_at
 
 _FRACTIONS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
 _SIGNS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
@@ -16,17 +16,30 @@ _SPOKEN_YEAR = re.compile(
 )
 _HEDGES = {
     "about": "about around roughly approximately approx circa ca c some nearly almost close_to near an_estimated estimated",
-    "over": "over more_than above at_least exceeding exceeds exceeded upwards_of no_less_than no_fewer_than beyond",
-    "under": "under less_than fewer_than below up_to at_most no_more_than as_many_as as_much_as",
+    "over": "over more_than above at_least exceeding exceeds exceeded upwards_of no_less_than no_fewer_than beyond"
+    " a_minimum_of minimum_of in_excess_of greater_than not_less_than not_fewer_than",
+    "under": "under less_than fewer_than below up_to at_most no_more_than as_many_as as_much_as"
+    " a_maximum_of maximum_of not_more_than",
 }
 _HEDGE_ENDS = {hedge: tuple(f" {words.replace('_', ' ')}" for words in line.split()) for hedge, line in _HEDGES.items()}
+_BEHIND = re.compile(
+    rf"(?P<over>\+(?!\d)|{BLANK}(?:or|and){BLANK}(?:more|over|above|older|up|upwards?|higher|longer)\b)"
+    rf"|{BLANK}(?:or|and){BLANK}(?:less|fewer|under|below|younger|lower|shorter)\b",
+    re.I,
+)
+_SIGN_BEHIND = re.compile(rf"{BLANK}?([$€£¥₹])(?!{BLANK}?\d)")
+_DEGREE = re.compile(rf"{BLANK}?([CF])(?![\w'’+#$&]|\.{BLANK}?[a-z\d])")
 _EDGES = (" ", "\u00a0", "\u202f", "\u2009")
 _YEAR_AHEAD = re.compile(r"\b(?:in|since|until|during) $", re.I)
 _RATE = re.compile(r"([a-z]+|[%€$£]) $", re.I)
 _LASTING = frozenset("is was takes lasts needs keeps stays requires runs spends waits exceeds as plus its this".split())
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
-_GROUPED = rf"\d{{1,3}}(?:,\d{{2,3}}){{0,6}},\d{{3}}(?!\d)(?:\.\d+)?|\d{{1,3}}(?:{BLANK}\d{{3}}){{1,6}}(?!\d|,\d)(?:\.\d+)?"
+_GROUPED = (
+    rf"\d{{1,3}}(?:,\d{{2,3}}){{0,6}},\d{{3}}(?!\d)(?:\.\d+)?|\d{{1,3}}(?:{BLANK}\d{{3}}){{1,6}}"
+    r"(?:,\d{1,2}(?![\d,])|(?!\d|,\d)(?:\.\d+)?)"
+)
+_SWISS = r"\d{1,3}(?:['’]\d{3}){1,4}(?!\d)(?:\.\d+)?"
 _HALF = rf"(?:{BLANK}?[½¼¾⅓⅔]|{BLANK}and{BLANK}an?{BLANK}(?:half|quarter)(?![a-z]))"
 _POWER = r"(?:e[+-]?\d{1,2}(?![a-z0-9])|\s?[×x]\s?10(?:\^\d{1,2}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}))"
 _SCALE = re.compile(rf"(?:{BLANK}|-)?([a-z]+)(?![a-z0-9])", re.I)
@@ -34,9 +47,11 @@ _OF_SCALE = r"(?: of)?(?: an?)?[ -](?P<fs>dozen|hundred|thousand|million|billion
 
 FIGURES = {
     "rank": r"(?<![\d.,])(?P<rn>\d{1,9})(?:st|nd|rd|th)(?![a-z])",
-    "amount": rf"(?P<figure>{_GROUPED}|\d+(?:\.\d+|,\d{{1,2}}(?![\d,]))?)(?P<more>{_HALF})?(?P<power>{_POWER})?",
+    "amount": rf"(?P<figure>{EUROPEAN}|{_GROUPED}|{_SWISS}|\d+(?:\.\d+|,\d{{1,2}}(?![\d,]))?)(?P<more>{_HALF})?(?P<power>{_POWER})?",
     "sign": r"[½¼¾⅓⅔]",
 }
+# "3/4 inch" and "1 1/2" are one number; "3/5" alone is a score, see `numerals`.
+SLASHED = {"slash": r"(?<![\d./])(?:(?P<xw>\d{1,3})[ -])?(?P<xn>\d{1,2})/(?P<xd>[2-9]|1[0-6])(?![\d/]|\.\d)(?: of an?(?= ))?"}
 _PART = {"part": rf"(?:half|(?P<fa>an?|one|two|three|four)[ -](?P<fb>{either(_FRACTIONS)}))\b(?:{_OF_SCALE})?(?:(?: of)? an?\b)?"}
 _WRITTEN = {"words": rf"(?P<written>{WRITTEN})(?![a-z])(?P<half>{_HALF})?"}
 _SINGLE = {"single": r"an?\b"}
@@ -50,25 +65,43 @@ WORDS = (
 
 def _amount(m: re.Match) -> list[Quantity]:
     text, start, end = m.string, m.start(), m.end()
-    if len(m["figure"]) > 15:
+    if len(m["figure"]) > 15 or (len(m["figure"]) > 6 and m["figure"].isdigit() and m["figure"][0] == "0"):
         return [read_code(m["figure"], start)]
     money, begin = _money(text, start)
     value, step = _figure(m["figure"])
     if m["more"]:
         value, step = value + _fraction(m["more"]), 0.25
     scale, end = (_power(m["power"]), end) if m["power"] else _scale_at(text, end, bool(money))
-    units, end = unit_at(text, end) if not money else (((money, 1.0),), end)
+    units, end = _unit_at(text, end) if not money else (((money, 1.0),), end)
     unit, firm = text[m.end() : end].strip(" -\u00a0") if units and not money else "", _is_firm(text, start, end)
     if unit == "m":
         units = (*units, ("time", 60.0), ("", 1e6))
-    elif unit == "M":
-        units, scale = (), 1e6
+    elif unit == "B":
+        units = (("", 1e9), ("", 1.0))  # "70B parameters", and "gate 70B"
+    elif unit in ("C", "F"):
+        firm = firm and value > 10  # "5C" is one as often as not
     elif unit in ("G", "H", "L"):  # "5G" is a name
         units, firm = (), False
+    if units and units[0][0] == "EUR" and re.fullmatch(r"\d{1,3}\.\d{3}", m["figure"]) and scale == 1:
+        units = (*units, ("EUR", 1000.0))  # a point between the thousands, as on the continent
     bare = not money and m.end() == m.end("figure") and scale == 1 and len(m["figure"]) == 4 and m["figure"].isdigit()
     if bare and 1000 <= value < 2200 and (end == m.end() or _YEAR_AHEAD.search(text, max(0, start - 8), start)):
         return [Date(start, m.end(), int(value), firm=_is_firm(text, start, m.end()))]
-    return [Number(value * scale, begin, end, units, step * scale, scale, step < 1, _hedge(text, begin), firm)]
+    return [Number(value * scale, begin, end, units, step * scale, scale, step < 1, _hedge(text, begin, m.end(), end), firm)]
+
+
+def _unit_at(text: str, at: int) -> tuple[tuple[Reading, ...], int]:
+    """As `unit_at`, behind a "+" too; and the sign of "50 €", the bare letters of "350F", "20 C" and "7B"."""
+    units, end = unit_at(text, at + 1 if text[at : at + 1] == "+" else at)
+    if units:
+        return units, end
+    sign = _SIGN_BEHIND.match(text, at)
+    if sign:
+        return ((CURRENCIES[sign[1]], 1.0),), sign.end()
+    if text[at : at + 1] == "B" and not text[at + 1 : at + 2].isalnum():
+        return (("", 1e9),), at + 1
+    degree = _DEGREE.match(text, at)
+    return (UNITS[f"°{degree[1].lower()}"], degree.end()) if degree else ((), at)
 
 
 def _money(text: str, start: int) -> tuple[str, int]:
@@ -83,7 +116,9 @@ def _money(text: str, start: int) -> tuple[str, int]:
 
 def _figure(raw: str) -> tuple[float, float]:
     """(value, place of the last digit) of digits with or without marks between the thousands."""
-    plain = re.sub(BLANK, "", raw)
+    plain = re.sub(rf"{BLANK}|['’]", "", raw)
+    if re.match(EUROPEAN, raw) or plain.count(".") > 1:
+        plain = plain.replace(".", "")
     if re.fullmatch(r"\d+,\d{1,2}", plain):
         plain = plain.replace(",", ".")
     plain = plain.replace(",", "")
@@ -96,12 +131,15 @@ def _fraction(text: str) -> float:
 
 
 def _scale_at(text: str, at: int, money: bool) -> tuple[float, int]:
-    """(factor of the scale word at this place, where it ends); (1, at) for none. "m" and "b" are one behind money only."""
+    """(factor of the scale word at this place, where it ends); (1, at) for none. "m" and "b" are one behind money only, "M" is everywhere."""
     match = _SCALE.match(text, at)
     if match is None:
         return 1.0, at
     word = match[1].lower()
-    factor = {"m": 1e6, "b": 1e9, "t": 1e12}.get(word) if money else None
+    if money:
+        factor = {"m": 1e6, "b": 1e9, "t": 1e12}.get(word)
+    else:
+        factor = 1e6 if match[1] == "M" else None
     factor = factor or SCALES.get(word)
     return (factor, match.end()) if factor else (1.0, at)
 
@@ -110,6 +148,15 @@ def _power(text: str) -> float:
     digits = text.translate(_SUPERSCRIPTS).lower()
     exponent = digits[1:] if digits[0] == "e" else re.split(r"10\^?", digits, maxsplit=1)[1]
     return 10.0 ** int(exponent)
+
+
+def _slash(m: re.Match) -> list[Quantity]:
+    top, bottom = int(m["xn"]), int(m["xd"])
+    units, end = unit_at(m.string, m.end())
+    if top >= bottom or not (units or m["xw"]):
+        return []
+    end = end if units else m.end("xd")
+    return [Number(int(m["xw"] or 0) + top / bottom, m.start(), end, units, 0.1, 1.0, True, _hedge(m.string, m.start(), end))]
 
 
 def _part(m: re.Match) -> list[Quantity]:
@@ -124,19 +171,19 @@ def _part(m: re.Match) -> list[Quantity]:
 
 def _words(m: re.Match) -> list[Quantity]:
     text, start, written = m.string, m.start(), m["written"].lower()
-    *others, last = (value for value, _ in written_values(written))
-    found: list[Quantity] = [Number(float(value), start, m.end(), firm=value != 1) for value in others]
+    *others, (last, ordinal) = written_values(written)
+    found: list[Quantity] = [Number(float(value), start, m.end(), firm=value != 1) for value, _ in others]
     scale, end = _scale_at(text, m.end(), money=False)
-    units, end = unit_at(text, end)
+    units, end = ((), end) if ordinal else unit_at(text, end)  # "the seventh year" lasts no seven years
     if end == m.end() and m["half"] is None and _SPOKEN_YEAR.match(written):
         return [*found, Date(start, end, last)]
     value = (last + (_fraction(m["half"]) if m["half"] else 0)) * scale
     named = next((SCALES[word] for word in ("trillion", "billion", "million", "thousand") if written.endswith(word)), 1.0)
-    # "One" is a pronoun as often as a number, and nobody counted in "a million reasons".
-    firm = re.sub("^an? ", "", written) not in _VAGUE or (scale > 1 or (bool(units) and written != "one"))
+    # "One" is a pronoun as often as a number, nobody counted in "a million reasons", and "hundred euros" are several.
+    firm = re.sub("^an? ", "", written) not in _VAGUE or (scale > 1 or (bool(units) and written not in _VAGUE))
     firm = firm and _is_firm(text, start, end)
     step = named * scale * (0.25 if m["half"] else 1.0)
-    found.append(Number(value, start, end, units, step, named * scale, m["half"] is not None, _hedge(text, start), firm))
+    found.append(Number(value, start, end, units, step, named * scale, m["half"] is not None, _hedge(text, start, end), firm))
     return found
 
 
@@ -159,13 +206,18 @@ def _single(m: re.Match) -> list[Quantity]:
     return [Number(1.0, m.start(), end, units, firm=False)]
 
 
-def _hedge(text: str, start: int) -> str:
+def _hedge(text: str, start: int, *ends: int) -> str:
+    """What the words before `start` say, or those behind one of the ends: "100+", "30 days or more"."""
     before = " " + text[max(0, start - 24) : start].lower().rstrip(" $€£~≈(\u00a0.")
     if text[max(0, start - 2) : start].strip() in ("~", "≈"):
         return "about"
     if before.endswith((" a", " an", " the")):
         before = before.rsplit(" ", 1)[0]
-    return next((hedge for hedge, ends in _HEDGE_ENDS.items() if before.endswith(ends)), "")
+    for hedge, words in _HEDGE_ENDS.items():
+        if before.endswith(words):
+            return hedge
+    behind = next(filter(None, (_BEHIND.match(text, end) for end in ends)), None)
+    return "" if behind is None else "over" if behind["over"] else "under"
 
 
 def _is_firm(text: str, start: int, end: int) -> bool:
@@ -175,6 +227,8 @@ def _is_firm(text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if before == "-":
         return not text[max(0, start - 2) : start - 1].isalpha()
+    if before in ("v", "V") and "." in text[start:end]:  # "v2.3"
+        return not text[max(0, start - 2) : start - 1].isalnum()
     return not (before.isalpha() or before == "_" or after.isalpha() or (before == "[" and after in ("]", ",")))
 
 
@@ -182,6 +236,7 @@ READERS = {
     "rank": lambda m: [Number(float(m["rn"]), m.start(), m.end())],
     "amount": _amount,
     "sign": lambda m: [Number(100 * _SIGNS[m[0]], m.start(), m.end(), UNITS["%"], firm=False)],
+    "slash": _slash,
     "part": _part,
     "words": _words,
     "single": _single,

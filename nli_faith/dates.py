@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from nli_faith.number_words import CARDINALS, DECADES, ORDINALS, written_values
-from nli_faith.quantities import Clock, Date, Quantity, Weekday, read_code
-from nli_faith.units import BLANK, either
+from nli_faith.quantities import Clock, Date, Number, Quantity, Weekday, read_code
+from nli_faith.units import BLANK, EUROPEAN, UNITS, either
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH_NUMBERS = {form: i for i, name in enumerate(_MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
@@ -33,9 +33,11 @@ FIGURES = {
     "iso": r"(?<!\d)(?P<iy>\d{4})-(?P<im>0[1-9]|1[0-2])-(?P<id>[0-2]\d|3[01])(?!\d)",
     "slashed": r"(?<![\d./])(?P<sa>[0-2]?\d|3[01])(?:/(?P<sb>[0-2]?\d|3[01])/(?P<sy>\d{4}|\d\d)|\.(?P<sc>0?\d|1[0-2])\."
                r"(?P<sz>\d{4}))(?![\d/]|\.\d)",
-    "code": r"\d+(?:[.-]\d+){2,}",
+    "slashedmonth": r"(?<![\d./])(?P<lm>0?[1-9]|1[0-2])/(?P<ly>(?:19|20)\d\d)(?![\d/])",
+    "isomonth": r"(?<![\d.-])(?P<ky>(?:19|20)\d\d)-(?P<km>0[1-9]|1[0-2])(?!\d|[.-]\d)",
+    "code": rf"(?!{EUROPEAN})\d+(?:[.-]\d+){{2,}}|(?:(?<=\+)\d{{1,3}}|0\d{{2,4}})(?:[ \u00a0-]\d{{2,4}}){{2,4}}(?!\d)",
     "clock": rf"(?<![\d.,])(?P<ch>[01]?\d|2[0-4])(?:(?::(?P<ci>[0-5]?\d)(?::[0-5]\d)?(?!\d)|\.(?P<cd>[0-5]\d))?{_AM % 'cp'}"
-             rf"|:(?P<cm>[0-5]?\d)(?::(?P<cs>[0-5]\d))?(?![\d:])|h(?P<cf>[0-5]\d)(?!\d))",
+             rf"|:(?P<cm>[0-5]\d|0)(?::(?P<cs>[0-5]\d))?(?![\d:])|h(?P<cf>[0-5]\d)(?!\d))",
     "usual": r"7 days a week\b|24/7(?!\d)",
     "noon": r"12 (?P<no>noon|midday|midnight)\b",
     "oclock": rf"(?<!\d)(?P<oh>\d{{1,2}}) o['’]clock(?:{_AM % 'op'})?",
@@ -67,6 +69,7 @@ WORDS = (
 )
 
 
+_ON = re.compile(r"\b(?:on|by|until|till|since|of|before|after|from)\s$", re.IGNORECASE)
 # May and March are words too, and so are most short forms: they count with a capital, and alone after a preposition only.
 _BEFORE_MONTH = re.compile(
     r"\b(?:in|of|by|to|since|until|till|from|last|next|late|early|mid|and|or|through|throughout|before|after|into|during"
@@ -100,6 +103,15 @@ def _iso(m: re.Match) -> list[Quantity]:
     return [Date(m.start(), m.end(), int(m["iy"]), int(m["im"]), int(m["id"]))]
 
 
+def _month_of(m: re.Match, month: int, year: int) -> list[Quantity]:
+    return [Date(m.start(), m.end(), year, month)]
+
+
+def _iso_month(m: re.Match) -> list[Quantity]:
+    year, month = int(m["ky"]), int(m["km"])
+    return _month_of(m, month, year) if month <= year % 100 else []  # "2009-10" is a season
+
+
 def _slashed(m: re.Match) -> list[Quantity]:
     first, second, year = int(m["sa"]), int(m["sb"] or m["sc"]), int(m["sy"] or m["sz"])
     year += 0 if year > 99 else 2000 if year < 70 else 1900
@@ -112,6 +124,8 @@ def _slashed(m: re.Match) -> list[Quantity]:
 
 def _days_of(m: re.Match, days: tuple[str | None, ...], month: str, year: str | None) -> list[Quantity]:
     number = _month(month)
+    if number is None and m.string.startswith(month, m.start()) and _ON.search(m.string, max(0, m.start() - 7), m.start()):
+        number = _MONTH_NUMBERS.get(month.lower())  # "on may 30"
     if number is None:
         return []
     return [Date(m.start(), m.end(), _year(year), number, day) for day in map(_day, days) if day and 0 < day < 32]
@@ -176,10 +190,17 @@ def _tens(m: re.Match) -> list[Quantity]:
     return [Date(m.start(), m.end(), year, until=year + 9, firm=False)]
 
 
+def _usual(m: re.Match) -> list[Quantity]:
+    days: list[Quantity] = [Weekday(frozenset(_USUAL[m[0].lower()]), m.start(), m.end(), firm=False)]
+    return [*days, Number(24.0, m.start(), m.end(), UNITS["hours"], firm=False)] if m[0] == "24/7" else days
+
+
 READERS = {
-    "usual": lambda m: [Weekday(frozenset(_USUAL[m[0].lower()]), m.start(), m.end(), firm=False)],
+    "usual": _usual,
     "iso": _iso,
     "slashed": _slashed,
+    "slashedmonth": lambda m: _month_of(m, int(m["lm"]), int(m["ly"])),
+    "isomonth": _iso_month,
     "code": lambda m: [read_code(m[0], m.start())],
     "daymonth": lambda m: _days_of(m, (m["da"], m["db"]), m["dm"], m["dy"]),
     "monthday": lambda m: _days_of(m, (m["ma"], m["mb"]), m["mm"], m["my"]),

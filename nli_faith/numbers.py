@@ -8,13 +8,18 @@ A quantity is stated when a passage has an equal one, however it is spelled: "1.
   number where the passage has decimals ("12 %" for 12.4 %). Without a decimal point the error may be 5 % at most: "2 million"
   is not 1.6 million.
 - A hedge in the claim widens that: "about" and the like to 10 % either way, "over 100" to anything from 100 to 150, "under 100"
-  to anything from 67 to 100; not where the passage hedges too: "up to 90 days" is not "up to 60 days".
-- Different units of one kind are converted, to 2 %: "5 miles" is 8 km. A number without a unit is equal to one with a unit,
-  unless it counts something ("45 countries" is not "45 minutes").
+  to anything from 67 to 100, and where the passage counts the same things to anything above or below: "more than 5 people" is 12
+  people. Not where the passage hedges too: "up to 90 days" is not "up to 60 days".
+- "4 out of 5", "4/5" and "4 of 5" are as good as "8 of 10" and "80 %", and as a bare 4.
+- Versions are compared part by part, not as decimals: "Python 3.1" is 3.1.2 but not 3.10. A number is one behind "version" and
+  the like, and behind the name that the passage has before its number.
+- Different units of one kind are converted, to 2 % or a degree: "5 miles" is 8 km. A number without a unit is equal to one with
+  a unit, unless it counts something ("45 countries" is not "45 minutes").
 - The year of a full date may stand elsewhere in the passages; a month or a weekday may lie between the ends of a range.
 
-Whole numbers up to ten without a unit are held against a passage only where it counts the same thing otherwise: "two options"
-is fair to a passage that lists two options and nowhere says "two", but "four branches" is not to "three branches".
+Whole numbers up to ten without a unit are held against passages only where one counts the same thing otherwise, or out of the
+same number, and none has the claim's number: "two options" is fair to a passage that lists two options and nowhere says "two",
+but "four branches" is not to "three branches".
 """
 
 from __future__ import annotations
@@ -36,6 +41,10 @@ _STOP = frozenset(
     " least other others such only also still just very later earlier ago away up down out off there here what how all".split()
 )
 _NOTHING = (("", 1.0),)
+_BOUNDS = ("over", "under")
+_NAME = re.compile(r"(?:\b(version|release|firmware|build|v|ver)\.? ?|\b((?-i:[a-z]{0,3}[A-Z])[\w+#]*) )$", re.I)
+# Names that measure stand before a decimal number, not before a version.
+_MEASURES = frozenset("gpa rating ratings score scores magnitude richter eps index ratio average ph bmi total grade mean".split())
 
 
 def missing_numbers(claim: str, passages: Sequence[str]) -> tuple[str, ...]:
@@ -62,9 +71,10 @@ class _Passage:
 
 def _is_stated(asked: Quantity, claim: str, stated: Sequence[_Passage]) -> bool:
     if isinstance(asked, Number):
-        if not asked.units and asked.value <= SMALL and asked.value == int(asked.value):
-            return not any(_counts_otherwise(asked, _counted(claim, asked), passage) for passage in stated)
-        return any(_same_number(asked, source, passage.text) for passage in stated for source in passage.quantities)
+        things = _counted(claim, asked)
+        if not asked.units and asked.value <= SMALL and not asked.decimals:
+            return not _is_denied(asked, things, [count for passage in stated for count in passage.counts])
+        return any(_same_number(asked, source, claim, things, passage) for passage in stated for source in passage.quantities)
     sources = [source for passage in stated for source in passage.quantities]
     if isinstance(asked, Date):
         return _is_date_stated(asked, sources)
@@ -72,7 +82,15 @@ def _is_stated(asked: Quantity, claim: str, stated: Sequence[_Passage]) -> bool:
         return any(_same_time(asked, source) for source in sources)
     if isinstance(asked, Weekday):
         return any(isinstance(source, Weekday) and asked.days <= source.days for source in sources)
-    return any(asked.digits in re.sub(r"\D", "", passage.text) for passage in stated)
+    digits = _own_digits(asked, claim)
+    return any(digits in re.sub(r"\D", "", passage.text) for passage in stated)
+
+
+def _own_digits(code: Code, text: str) -> str:
+    """Without the code of a country, and the 0 that stands for it."""
+    if text[max(0, code.start - 1) : code.start] == "+" and len(code.digits) > 9:
+        return code.digits[-9:]
+    return code.digits[1:] if len(code.digits) > 8 and code.digits[0] == "0" else code.digits
 
 
 def _counted(text: str, number: Quantity) -> frozenset[str]:
@@ -83,53 +101,115 @@ def _counted(text: str, number: Quantity) -> frozenset[str]:
         if word is None or word.lower() in _STOP:
             break
         words.append(word.lower())
-    return frozenset(word[:-1] if word[-1] == "s" and word[-2] != "s" else word for word in words)
+    return frozenset(map(_singular, words))
 
 
-def _counts_otherwise(asked: Number, things: frozenset[str], passage: _Passage) -> bool:
-    """Whether the passage gives another number of the same things, and nowhere the claim's number."""
-    if not things or any(number.value == asked.value for number, _ in passage.counts):
+def _singular(word: str) -> str:
+    return word[:-1] if word[-1] == "s" and word[-2:] != "ss" else word
+
+
+def _is_denied(asked: Number, things: frozenset[str], counts: Sequence[tuple[Number, frozenset[str]]]) -> bool:
+    """Whether the passages give another number of the same things or out of as many, and nowhere the claim's number."""
+    if any(_same_count(asked, source, bool(things & counted)) for source, counted in counts):
         return False
-    return any(number.firm and things & counted for number, counted in passage.counts)
+    return any(
+        source.firm and (things & counted or (asked.of and asked.value <= source.of and asked.of == source.of))
+        for source, counted in counts
+    )
 
 
-def _same_number(asked: Number, source: Quantity, text: str) -> bool:
+def _same_count(asked: Number, source: Number, alike: bool) -> bool:
+    """For numbers without a unit. `alike`: both count the same things."""
+    if asked.of and source.of:
+        return abs(asked.value / asked.of - source.value / source.of) < 1e-9
+    asked = _unhedged(asked, source)
+    if alike and asked.hedge in _BOUNDS and (source.value - asked.value) * (1 if asked.hedge == "over" else -1) >= 0:
+        return True
+    return _close(asked, source.value)
+
+
+def _unhedged(asked: Number, source: Number) -> Number:
+    """Without its hedge where the passage hedges too: "up to 90 days" is not "up to 60 days". But "over 500" is about 600."""
+    kept = not source.hedge or (source.hedge == "about" and asked.hedge in _BOUNDS)
+    return asked if kept else replace(asked, hedge="")
+
+
+def _same_number(asked: Number, source: Quantity, claim: str, things: frozenset[str], passage: _Passage) -> bool:
     if isinstance(source, Date):
-        return not asked.units and any(_close(asked, value) for value in (source.year, source.day, source.until) if value)
+        bare = source.month is None and not _counted(passage.text, source)  # "the 1965 Watts riots"
+        values = (source.year, source.day, source.until) if not asked.units else (source.year,) if bare else ()
+        return any(_close(asked, value) for value in values if value)
     if isinstance(source, Code):
-        return not asked.units and asked.value in source.parts
+        whole = asked.value in source.parts and not asked.decimals
+        return not asked.units and (whole or _is_part(_parts(claim, asked), source.parts))
     if not isinstance(source, Number):
         return False
-    # A bound is no fair way to write another bound: "up to 90 days" is not "up to 60 days".
-    asked = asked if not source.hedge else replace(asked, hedge="")
+    if not asked.units and not source.units:
+        version = _same_version(asked, source, claim, passage.text)
+        if version is not None:
+            return version
+        return _same_count(asked, source, bool(asked.hedge and things & _counted(passage.text, source)))
+    asked = _unhedged(asked, source)
     if bool(asked.units) != bool(source.units) and _close(asked, source.value):
-        return not asked.units or (source.firm and not _counted(text, source))
-    return any(_close(asked, value, converted) for value, converted in _converted(asked, source))
+        counted = _counted(passage.text, source)
+        named = map(_singular, re.findall(r"[a-z]+", claim[asked.start : asked.end].lower()))  # "the seventh year": seven years
+        return not asked.units or (source.firm and (not counted or not counted.isdisjoint(named)))
+    return any(_close(asked, value, room) for value, room in _converted(asked, source))
 
 
-def _converted(asked: Number, source: Number) -> Iterator[tuple[float, bool]]:
-    """(value of `source` in a unit of `asked`, whether that is another unit) for each pair of readings of one kind."""
+def _same_version(asked: Number, source: Number, claim: str, text: str) -> bool | None:
+    """Whether the two are one version, None where they are none."""
+    if not (asked.decimals or source.decimals):
+        return None
+    name, other = _name(claim, asked), _name(text, source)
+    if not (name and other) or (name != other and "version" not in (name, other)):
+        return None
+    parts, others = _parts(claim, asked), _parts(text, source)
+    return _is_part(parts, others) or (parts[: len(others)] == others and not any(parts[len(others) :]))
+
+
+def _name(text: str, number: Number) -> str:
+    match = _NAME.search(text[max(0, number.start - 24) : number.start])
+    if match is None:
+        return ""
+    name = "version" if match[1] else match[2].lower()
+    return "" if name in _STOP or name in _MEASURES else name
+
+
+def _parts(text: str, number: Number) -> tuple[float, ...]:
+    return tuple(float(part) for part in re.findall(r"\d+", text[number.start : number.end]))
+
+
+def _is_part(parts: tuple[float, ...], others: tuple[float, ...]) -> bool:
+    return bool(parts) and others[: len(parts)] == parts
+
+
+def _converted(asked: Number, source: Number) -> Iterator[tuple[float, float]]:
+    """(value of `source` in a unit of `asked`, room for rounding) for each pair of readings of one kind."""
     for kind, factor in asked.units or _NOTHING:
+        if kind == "%" and source.of and not source.units:
+            yield 100 * source.value / source.of / factor, 0.0
         for other, own in source.units or _NOTHING:
             if kind == other:
-                yield source.value * own / factor, own != factor
+                value = source.value * own / factor
+                yield value, 0.02 * value if own != factor else 0.0
             elif (kind, other) == ("celsius", "fahrenheit"):
-                yield (source.value - 32) / 1.8, True
+                yield from ((abs(sign * source.value - 32) / 1.8, max(1.0, 0.02 * source.value / 1.8)) for sign in (1, -1))
             elif (kind, other) == ("fahrenheit", "celsius"):
-                yield source.value * 1.8 + 32, True
+                yield from ((abs(sign * source.value * 1.8 + 32), max(1.0, 0.02 * source.value * 1.8)) for sign in (1, -1))
+            elif other == "%" and asked.of and not asked.units:
+                yield source.value * own * asked.of / 100, 0.0
 
 
-def _close(asked: Number, value: float, converted: bool = False) -> bool:
+def _close(asked: Number, value: float, converted: float = 0.0) -> bool:
     """Whether the claim's number is a fair way to write `value`; see the rules above."""
-    written, room = asked.value, 1e-9 * abs(value)
+    written, room = asked.value, max(converted, 1e-9 * abs(value))
     if asked.decimals:
         room = max(room, asked.step / 2)
     elif asked.scale > 1 or abs(value - round(value)) > 1e-9:
         room = max(room, min(asked.step / 2, 0.05 * value))
-    if converted:
-        room = max(room, 0.02 * value)
     if asked.hedge == "about":
-        room = max(room, 0.1 * written)
+        room = max(room, 0.1 * max(written, value))
     if abs(written - value) <= room * (1 + 1e-6):
         return True
     return (asked.hedge == "over" and written <= value <= 1.5 * written) or (

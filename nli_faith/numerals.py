@@ -28,14 +28,15 @@ def _compile(patterns: dict[str, str]) -> re.Pattern:
 
 # What is more than a number is looked for before the numbers.
 _DAYS = _compile(dates.DAYS)
-_FIGURES = _compile(dates.FIGURES | amounts.FIGURES)
+_FIGURES = _compile(dates.FIGURES | amounts.SLASHED | amounts.FIGURES)
 _NUMBERS = _compile(amounts.FIGURES)
 _WORDS = {
     word: [_compile({name: pattern}) for name, pattern in (dates.WORDS.get(word, {}) | amounts.WORDS.get(word, {})).items()]
     for word in dates.WORDS | amounts.WORDS
 }
-_RANGE = re.compile(r"\s?(?:-|–|—|to|or|and|through|thru|until|till)\s?", re.I)
-_SPAN = re.compile(r"\s?(?:-|–|—|to|through|thru|until|till)\s?", re.I)
+_RANGE = re.compile(r"\s?(?:--?|–|—|to|or|and|through|thru|until|till)\s?", re.I)
+_OF = re.compile(r"\s?/\s?|\s(?:out of|of|in)\s(?:a possible |a total of |every )?", re.I)
+_SPAN = re.compile(r"\s?(?:--?|–|—|to|through|thru|until|till)\s?", re.I)
 _NEXT = re.compile(r",?\s(?:and\s)?", re.I)
 
 
@@ -71,10 +72,13 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
     out = list(found)
     for i in range(len(out) - 1):
         gap = text[out[i].end : out[i + 1].start]
-        if len(gap) > 12:
+        if len(gap) > 20:
             continue
         left, right = out[i], out[i + 1]
-        if _RANGE.fullmatch(gap):
+        if _OF.fullmatch(gap) and _is_share(left, right):
+            out[i] = left = replace(left, of=right.value)
+            out[i + 1] = right = replace(right, firm=right.firm and "/" not in gap)
+        if _RANGE.fullmatch(gap) or (gap == "/" and isinstance(left, Date)):  # 2019/20
             out[i], out[i + 1] = _range(left, right, gap)
     out += _spans(text, out)
     _add_sums(text, out)
@@ -89,12 +93,19 @@ def _range(left: Quantity, right: Quantity, gap: str) -> tuple[Quantity, Quantit
             scale = right.scale if left.value < right.value / right.scale * 10 and gap.strip() not in ("and", "or") else 1.0
             return replace(left, value=left.value * scale, step=left.step * scale, scale=scale, units=right.units), right
     if isinstance(left, Date) and isinstance(right, Number) and _is_year(left) and 0 < right.value < 100 and not right.units:
-        if gap.strip() in "-–—" and right.value > left.year % 100 and right.step == 1:
+        if gap.strip() in ("-", "--", "–", "—", "/") and right.value > left.year % 100 and right.step == 1:
             return left, Date(right.start, right.end, left.year // 100 * 100 + int(right.value))
     if isinstance(left, Number) and isinstance(right, Clock) and left.value == int(left.value) and 0 < left.value < 13:
         if not left.units and left.scale == 1:  # 9 to 5 pm
             return Clock(60.0 * (left.value % 12), left.start, left.end, halved=True), right
     return left, right
+
+
+def _is_share(left: Quantity, right: Quantity) -> bool:
+    """Whether "4 of 5" may stand there: both count."""
+    if not (isinstance(left, Number) and isinstance(right, Number)) or left.units or right.units:
+        return False
+    return left.scale == right.scale == 1 and left.value <= right.value and right.value > 1
 
 
 def _is_year(date: Date) -> bool:

@@ -20,7 +20,8 @@ class Number:
         value: with its scale word; units: what its unit may mean, empty without one.
         step: the place of its last written digit: 1e5 for "1.5 million", 1 for "12" and for "1,500".
         scale: of its scale word, 1 without one; decimals: it has a decimal point or a half.
-        hedge: "about", "over" or "under" where a word before it says so, else "".
+        hedge: "about", "over" or "under" where a word beside it says so, else "".
+        of: the 5 of "4 out of 5", "4 of 5" and "4/5"; 0 without one.
         start, end: in the text.
     """
 
@@ -33,6 +34,7 @@ class Number:
     decimals: bool = False
     hedge: str = ""
     firm: bool = True
+    of: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

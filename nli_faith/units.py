@@ -79,8 +79,8 @@ speed       1           km/h kph kmh kilometres_per_hour kilometers_per_hour kil
 speed       1.609344    mph miles_per_hour miles_an_hour
 speed       3.6         m/s metres_per_second meters_per_second
 speed       1.852       knot(s)
-celsius     1           °c degrees_celsius degree_celsius degrees_c celsius degrees degree °
-fahrenheit  1           °f degrees_fahrenheit degree_fahrenheit degrees_f fahrenheit degrees degree °
+celsius     1           °c degrees_celsius degree_celsius degrees_c deg_c celsius degrees degree deg °
+fahrenheit  1           °f degrees_fahrenheit degree_fahrenheit degrees_f deg_f fahrenheit degrees degree deg °
 data        1           byte(s)
 data        1e3         kb kilobyte(s)
 data        1e6         mb megabyte(s)
@@ -129,13 +129,19 @@ def _read_table() -> dict[str, tuple[Reading, ...]]:
 
 
 BLANK = "[ \u00a0\u202f\u2009]"
+_DEGREES = str.maketrans("º˚", "°°")  # look-alikes of the sign, as people type it
+# "1.234,56" anywhere, "1.234.567" beside a euro only: it may be a version or an address.
+EUROPEAN = (
+    r"(?:(?<![\d.,])\d{1,3}(?:\.\d{3}){1,6}(?:,\d{1,2}(?![\d,])"
+    rf"|(?<=\.\d{{3}}\.\d{{3}})(?={BLANK}?(?:€|EUR\b|euros?\b)))|(?<=€)\d{{1,3}}(?:\.\d{{3}}){{2,6}}(?!\d|[.,]\d))"
+)
 UNITS = _read_table()
 
 
 # As many words as the longest unit has; "3 more years" and "eight agonising months" are years and months.
 _BETWEEN = r"(?:more|further|full|extra|additional|consecutive|straight|whole|solid|long|short|[a-z]+(?:ing|ous|ful|less|ive))"
 _NEXT = re.compile(
-    rf"(?:{BLANK}{_BETWEEN}(?={BLANK}))?(?:{BLANK}|-)?([^\W\d_]+(?:/[a-z]+|[23²³](?!\d))?|°{BLANK}?[cf]?|%)"
+    rf"(?:{BLANK}{_BETWEEN}(?={BLANK}))?(?:{BLANK}|-)?([^\W\d_]+(?:/[a-z]+|[23²³](?!\d))?|[°˚]{BLANK}?[cf]?|%)"
     rf"(?:(?:{BLANK}|-)([a-z]+))?(?:(?:{BLANK}|-)([a-z]+))?",
     re.IGNORECASE,
 )
@@ -147,7 +153,7 @@ def unit_at(text: str, at: int) -> tuple[tuple[Reading, ...], int]:
     match = _NEXT.match(text, at)
     if match is None or match[1] in ("Ms", "MS"):
         return (), at
-    words = [word.lower().replace("\u00a0", "").replace(" ", "") for word in match.groups() if word]
+    words = [re.sub(BLANK, "", word.lower()).translate(_DEGREES) for word in match.groups() if word]
     for count in range(len(words), 0, -1):
         found = UNITS.get(" ".join(words[:count]))
         if found is not None and _ENDS.match(text, match.end(count)):

@@ -29,6 +29,24 @@ DIFFER = [
     ("The tests were conclusive after two weeks.", "The tests were inconclusive after two weeks."),
     ("He was a member of the board.", "He was never a member of the board."),
     ("All rooms have a balcony.", "Not all rooms have a balcony."),
+    ("Deposits are refundable.", "Deposits are non-refundable."),
+    ("Deposits are refundable.", "Deposits are non refundable."),
+    ("The glue is toxic.", "The glue is non-toxic."),
+    ("The app is available in Germany.", "The app isnt available in Germany."),
+    ("The hotel has parking.", "The hotel lacks parking."),
+    ("The engine started.", "The engine failed to start."),
+    ("The bank pays the claim.", "The bank refuses to pay the claim."),
+    ("The firm was able to deliver the parts.", "The firm was unable to deliver the parts."),
+    ("The trip was without problems.", "The trip was not without problems."),
+    ("Breakfast is free of charge for children.", "Breakfast is not free of charge for children."),
+    ("There is a charge for parking at the hotel.", "Parking is free of charge at the hotel."),
+    ("The cream is sugar-free and cheap.", "The cream is not sugar-free and cheap."),
+    ("The contract is valid in Spain.", "The contract is invalid in Spain."),
+    ("The answer was correct and long.", "The answer was incorrect and long."),
+    ("Rain is likely on Monday.", "Rain is unlikely on Monday."),
+    ("The staff were willing to help guests.", "The staff were unwilling to help guests."),
+    ("The plane took off with the last passenger.", "The plane took off without the last passenger."),
+    ("The office is open to visitors.", "The office is no longer open to visitors."),
 ]
 # (claim, sentence): no opposition, or none that is plain.
 FINE = [
@@ -47,6 +65,32 @@ FINE = [
     ("The museum is closed on Monday.", "The museum is not open on Monday."),
     ("She informed the police.", "The police form was signed by her."),
     ("Ann did not vote.", "Bob voted early."),
+    ("Deposits are non-refundable.", "Deposits are not refundable."),
+    ("Deposits are nonrefundable.", "Deposits are non-refundable."),
+    # Two denials may cancel.
+    ("You may not park here without a permit.", "You may park here with a permit."),
+    ("Without a permit, you may not park here.", "You may park here with a permit."),
+    ("The trip was not without problems.", "The trip had problems."),
+    ("The hotel does not lack parking.", "The hotel has parking."),
+    ("The engine never fails to start.", "The engine starts."),
+    ("It is not uncommon to see deer here.", "It is common to see deer here."),
+    ("The form is incomplete without a signature.", "The form is complete with a signature."),
+    # No negations, though they look like some.
+    ("The advice was invaluable to the team.", "The advice was valuable to the team."),
+    ("The gas is inflammable and heavy.", "The gas is flammable and heavy."),
+    ("They invite guests to the house.", "They bite guests in the house."),
+    ("The song reached No. 1 in the charts.", "The song reached number 1 in the charts."),
+    ("The band wanted nothing but the prize.", "The band wanted the prize."),
+    ("The lack of rain hurt the crops.", "Rain hurt the crops."),
+    ("There is hardly any snow in the valley.", "There is snow in the valley."),
+    # Denials in other words.
+    ("Breakfast is free of charge for children.", "Breakfast comes at no charge for children."),
+    ("Breakfast is free of charge for children.", "Breakfast is served without charge for children."),
+    ("The pasta is free from gluten.", "The pasta is without gluten."),
+    ("The app isnt available in Germany.", "The app is not available in Germany."),
+    ("The hotel lacks parking.", "The hotel has no parking."),
+    ("The bank refused to pay the claim.", "The bank would not pay the claim."),
+    ("The firm was unable to deliver the parts.", "The firm could not deliver the parts."),
 ]
 
 
@@ -59,6 +103,7 @@ def test_a_negation_on_one_side_is_a_mismatch_either_way(claim, sentence):
 @pytest.mark.parametrize(("claim", "sentence"), FINE)
 def test_what_is_no_plain_opposition_is_left_alone(claim, sentence):
     assert not negation_mismatch(claim, [sentence])
+    assert not negation_mismatch(sentence, [claim])
 
 
 def test_a_sentence_that_agrees_settles_it():
@@ -89,7 +134,7 @@ def test_the_order_of_the_sentences_does_not_matter(claim, sentences):
     assert negation_mismatch(claim, sentences) == negation_mismatch(claim, sentences[::-1])
 
 
-@pytest.mark.parametrize("unit", ["not ", "un", "n't ", "a", "not a ", "in-", "!?", "none of "])
+@pytest.mark.parametrize("unit", ["not ", "un", "n't ", "a", "not a ", "in-", "!?", "none of ", "non-", "non ", "no. 1", "a-free ", "lacks ", "un-a"])
 def test_no_text_is_slow(unit):
     text = (unit * 100_000)[:100_000]
     begun = time.process_time()
