@@ -22,7 +22,7 @@ NOT_LOWER = frozenset("wash wed sun sat ok ill ore mon fri wis".split())
 # A single letter after one of these ends its phrase: "vitamin C.", "degrees F.", "plan B."; elsewhere it is an initial.
 LETTERED = frozenset(
     "degrees vitamin vitamins plan unit group type class grade appendix section part option figure table hepatitis "
-    "schedule phase"
+    "schedule phase war"
     " point exhibit room building level zone model category team influenza step".split()
 )
 COUNTRIES = frozenset("u.s u.s.a u.k u.n e.u u.a.e".split())
@@ -47,3 +47,28 @@ AFTER_TIME = frozenset(
     "july august"
     " september october november december local".split()
 )
+# Abbreviations before small letters, numbers and initials only: "1 tab. daily", "the 9th Cir. affirmed", "Fed. R. Civ. P."
+LEGAL = frozenset("tab tabs cap caps cir ct dist civ crim fed".split())
+# In small letters they count nothing by themselves: "a work of art. 12 paintings", but "see art. 12".
+NEEDS_CONTEXT = frozenset("art step".split())
+LEADING = frozenset("see in under cf and per by with to or at from".split())
+# Titles with a capital, words without.
+WORDS_TOO = frozenset("rep gen hon col det".split())
+COMPANIES = frozenset("inc ltd corp co llc plc gmbh bros".split())
+# Behind the name of a company they belong to a person: "Acme Inc. Chairman of the board Jane Doe".
+ROLES = frozenset(
+    "chairman chairwoman chair chief president vice senior executive director founder head manager owner partner spokesman"
+    " spokeswoman spokesperson analyst economist secretary treasurer counsel".split()
+)
+# Behind a figure: "for 30 mins.", "8 oz.".
+DURATIONS = frozenset("hr hrs min mins sec secs wk wks yr yrs".split())
+MEASURES = DURATIONS | frozenset("lb lbs oz tsp tbsp pt qt gal pkg ft".split())
+# What one is told to do next with what was measured.
+IMPERATIVES = frozenset(
+    "add bake beat blend boil bring chill chop combine cook cool cover cut divide do drain drop fold freeze fry garnish"
+    " grill heat knead let marinate mash melt mix place pour preheat press put reduce remove repeat rest rinse roast roll"
+    " rub season serve set shake simmer slice soak spread sprinkle squeeze steam stir strain take toss transfer turn use"
+    " wait warm wash whip whisk wipe".split()
+)
+# Names that end in an exclamation mark.
+EXCLAIMED = frozenset("Yahoo Jeopardy".split())

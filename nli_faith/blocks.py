@@ -7,58 +7,27 @@ so that nothing is lost: what no block covers is a list mark, a fence line, a ta
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from nli_faith.markup import plain
+from nli_faith.fences import FENCE, OPENED_JSON, role_of
+from nli_faith.list_marks import BULLET, NOTE, NUMBER, Place, counted, in_series
 from nli_faith.sentences import LINE_BREAK, runs_on
+from nli_faith.spans import Block, append_block
+from nli_faith.table_blocks import read_table
 from nli_faith.verbs import has_finite_verb
 
-FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})([^`]{0,60})$")
-HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
-ITEM = re.compile(
-    r"[ \t]*(?:[-*+•‣◦▪●⁃–—][ \t\u00a0]+|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)[ \t\u00a0]+|\d{1,3}\.[ \t\u00a0]+|"
-    r"[a-z]\.[ \t\u00a0]+(?=[A-Z])|\\?\[\^\d{1,3}\]:[ \t]*)"
-)
+HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+")
+BOLD_LEVEL = 7  # a bold line is the lowest heading
 CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
-QUOTE = re.compile(r"(?:[ \t]{0,3}>)+[ \t]?")
+# ">90%" is a sign, "> 90%" at the start of a line a quotation.
+QUOTE = re.compile(r"(?:[ \t]{0,3}>(?![=\d$€£]))+[ \t]?")
 BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)[^*]{1,120}\1:?")
 TERMINATED = re.compile(r"[.!?。！？][*_\"'”’)]*:?$")
-PIPE = re.compile(r"(?<!\\)\|")
 BULLET_INDENT = 4  # columns of a tab
-
-# "1." or "2)" inside a line begins an item when the numbers count up from 1.
-INLINE_MARK = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=\S)")
-BEFORE_FIRST = re.compile(r"[:：.!?;][*_\"')\]]*\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A stretch of an answer that is read as one thing.
-
-    Attributes:
-        role: "text", "item", "heading", "code", "head" (header row of a table) or "row".
-        start, end: code points, trimmed of white space and marks.
-        indent: columns before the mark of an item; 0 for others.
-        cells: spans of a row's cells, empty ones included.
-        header: what the columns of a row are called, as plain text.
-    """
-
-    role: str
-    start: int
-    end: int
-    indent: int = 0
-    cells: tuple[tuple[int, int], ...] = ()
-    header: tuple[str, ...] = ()
 
 
 def find_blocks(text: str) -> list[Block]:
     """The blocks of `text` in order, without overlap."""
-    lines = _lines(text)
-    blocks: list[Block] = []
-    at = 0
-    while at < len(lines):
-        at = _read(text, lines, at, blocks)
-    return blocks
+    return _Reader(text).read()
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
@@ -71,50 +40,127 @@ def _lines(text: str) -> list[tuple[int, int]]:
     return lines
 
 
-def _read(text: str, lines: list[tuple[int, int]], at: int, blocks: list[Block]) -> int:
-    """Read what begins at line `at`, append its blocks, and return the next line to read."""
-    start, end = lines[at]
-    line = text[start:end]
-    if not line.strip() or _is_rule(line):
+class _Reader:
+    """Reads a text line by line.
+
+    Attributes:
+        lines: spans of the lines; where text begins behind an opening fence, of what follows it.
+        fences: marks of the fences around the current line whose inside is read like the rest.
+        closings: where the last fence with a mark was found to be closed, so that no line is looked at twice.
+        series: the places of all numbers that begin a line.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = _lines(text)
+        self.blocks: list[Block] = []
+        self.fences: list[str] = []
+        self.closings: dict[str, int] = {}
+        self.series: set[Place] = counted([self._unquoted(line) for line in self.lines])
+
+    def _unquoted(self, line: tuple[int, int]) -> str:
+        body = self.text[slice(*line)]
+        quote = QUOTE.match(body)
+        return body[quote.end() :] if quote else body
+
+    def read(self) -> list[Block]:
+        """All blocks."""
+        at = 0
+        while at < len(self.lines):
+            at = self._read(at)
+        return self.blocks
+
+    def _read(self, at: int) -> int:
+        """Read what begins at line `at`, append its blocks, and return the next line to read."""
+        text, blocks = self.text, self.blocks
+        start, end = self.lines[at]
+        line = text[start:end]
+        if not line.strip() or _is_rule(line):
+            return at + 1
+        if self.fences and _closes(line, self.fences[-1]):
+            self.fences.pop()
+            return at + 1
+        opened = OPENED_JSON.match(line)
+        fence = opened or FENCE.match(line)
+        # What is written behind the mark is read by nobody, so it must not be a statement.
+        if fence and (opened or not has_finite_verb(fence.group(2))):
+            return self._read_fence(at, fence, start + opened.end() if opened else None)
+        heading = HEADING.match(line)
+        if heading:
+            level = len(heading.group(1))
+            append_block(text, blocks, "heading", start + heading.end(), start + len(line.rstrip(" \t#")), level)
+            return at + 1
+        if "|" in line:
+            after = read_table(text, self.lines, at, blocks)
+            if after > at:
+                return after
+        quote = QUOTE.match(line)
+        skip = quote.end() if quote else 0
+        note = NOTE.match(line, skip)
+        if note:
+            append_block(text, blocks, "note", start + note.end(), end)
+            return at + 1
+        item = self._item(line, skip)
+        if item:
+            box = CHECKBOX.match(line, item.end())
+            indent = _columns(line[skip : len(line) - len(line[skip:].lstrip())] if skip else line)
+            append_block(text, blocks, "item", start + (box or item).end(), end, indent)
+            return at + 1
+        bare = line[skip:].strip()
+        if BOLD_LINE.fullmatch(bare) and not TERMINATED.search(bare):
+            append_block(text, blocks, "heading", start + skip, end, BOLD_LEVEL)
+            return at + 1
+        if _is_setext(text, self.lines, at, bare):
+            level = 1 if "=" in text[slice(*self.lines[at + 1])] else 2
+            append_block(text, blocks, "heading", start, end, level)
+            return at + 2
+        _append_text(text, self.lines, at, start + skip, end, quote is not None, blocks)
         return at + 1
-    fence = FENCE.match(line)
-    # What is written behind the mark is read by nobody, so it must not be a statement.
-    if fence and not has_finite_verb(fence.group(2)):
-        return _read_fence(text, lines, at, fence.group(1), blocks)
-    heading = HEADING.match(line)
-    if heading:
-        _append(text, blocks, "heading", start + heading.end(), start + len(line.rstrip(" \t#")))
-        return at + 1
-    if "|" in line:
-        after = _read_table(text, lines, at, blocks)
-        if after > at:
-            return after
-    quote = QUOTE.match(line)
-    skip = quote.end() if quote else 0
-    item = ITEM.match(line, skip)
-    if item:
-        box = CHECKBOX.match(line, item.end())
-        indent = _columns(line[skip : len(line) - len(line[skip:].lstrip())] if skip else line)
-        _append(text, blocks, "item", start + (box or item).end(), end, indent)
-        return at + 1
-    bare = line[skip:].strip()
-    if BOLD_LINE.fullmatch(bare) and not TERMINATED.search(bare):
-        _append(text, blocks, "heading", start + skip, end)
-        return at + 1
-    if _is_setext(text, lines, at, bare):
-        _append(text, blocks, "heading", start, end)
-        return at + 2
-    _append_text(text, lines, at, start + skip, end, quote is not None, blocks)
-    return at + 1
+
+    def _item(self, line: str, skip: int) -> re.Match | None:
+        """The list mark at line[skip:]."""
+        number = NUMBER.match(line, skip)
+        return number if number and in_series(number, self.series) else BULLET.match(line, skip)
+
+    def _read_fence(self, at: int, fence: re.Match, begin: int | None) -> int:
+        """A fence up to its closing line, or to the end of the text when there is none.
+
+        Args:
+            begin: where its inside begins on the opening line; None when it begins below.
+        """
+        mark, name = fence.group(1, 2)
+        first, last = at + 1, self._closing(at, mark)
+        if begin is not None:
+            body = self.text[begin : self.lines[at][1]].rstrip()
+            first, last = at, at if body.endswith(mark) else last
+            self.lines[at] = (begin, begin + len(body.removesuffix(mark)))
+        below = max(last, at + 1)
+        if first == below or first == len(self.lines):
+            return below + 1
+        start, end = self.lines[first][0], self.lines[below - 1][1]
+        role = role_of(name, self.text, start, end)
+        if role == "text":
+            if last > at:
+                self.fences.append(mark)
+            return first
+        append_block(self.text, self.blocks, role, start, end)
+        return last + 1
+
+    def _closing(self, at: int, mark: str) -> int:
+        """The line that closes the fence opened at line `at`; the number of lines when there is none."""
+        last = self.closings.get(mark, 0)
+        if last <= at:
+            last = at + 1
+            while last < len(self.lines) and not _closes(self.text[slice(*self.lines[last])], mark):
+                last += 1
+            self.closings[mark] = last
+        return last
 
 
-def _append(text: str, blocks: list[Block], role: str, start: int, end: int, indent: int = 0) -> None:
-    """Append text[start:end] without the white space around it, unless nothing is left."""
-    body = text[start:end]
-    left = start + len(body) - len(body.lstrip())
-    right = start + len(body.rstrip())
-    if left < right:
-        blocks.append(Block(role, left, right, indent))
+def _closes(line: str, mark: str) -> bool:
+    """Whether a line closes the fence that `mark` opened."""
+    closing = line.strip(" \t>")
+    return len(closing) >= len(mark) and set(closing) == {mark[0]}
 
 
 def _append_text(
@@ -136,7 +182,7 @@ def _append_text(
         if indent > last.indent:
             blocks.append(Block("item", left, right, indent))
             return
-    _append(text, blocks, "text", start, end)
+    append_block(text, blocks, "text", start, end)
 
 
 def _columns(line: str) -> int:
@@ -158,83 +204,3 @@ def _is_setext(text: str, lines: list[tuple[int, int]], at: int, bare: str) -> b
     if at and text[slice(*lines[at - 1])].strip():
         return False
     return _is_rule(text[slice(*lines[at + 1])].strip()) and set(text[slice(*lines[at + 1])].strip()) <= set("=-")
-
-
-def _read_fence(text: str, lines: list[tuple[int, int]], at: int, mark: str, blocks: list[Block]) -> int:
-    """A code fence up to its closing line, or to the end of the text when there is none."""
-    last = at + 1
-    while last < len(lines):
-        closing = text[slice(*lines[last])].strip(" \t>")
-        if len(closing) >= len(mark) and set(closing) == {mark[0]}:
-            break
-        last += 1
-    if last > at + 1:
-        _append(text, blocks, "code", lines[at + 1][0], lines[last - 1][1])
-    return last + 1
-
-
-def _read_table(text: str, lines: list[tuple[int, int]], at: int, blocks: list[Block]) -> int:
-    """A table with a header and a rule, or a single piped row without; returns `at` when it is neither."""
-    line = text[slice(*lines[at])].strip()
-    ruled = at + 1 < len(lines) and _is_table_rule(text[slice(*lines[at + 1])])
-    if not ruled:
-        if line[0] == "|" and line[-1] == "|" and len(line) > 2:
-            if not _is_table_rule(line):
-                _append_row(text, blocks, "row", *lines[at], ())
-            return at + 1
-        return at
-    cells = _append_row(text, blocks, "head", *lines[at], ())
-    header = tuple(plain(text[left:right]) for left, right in cells)
-    at += 2
-    while at < len(lines) and "|" in text[slice(*lines[at])]:
-        _append_row(text, blocks, "row", *lines[at], header)
-        at += 1
-    return at
-
-
-def _is_table_rule(line: str) -> bool:
-    """A line such as |---|:-:| between header and rows."""
-    return "|" in line and "-" in line and not set(line) - set("|-: \t\r")
-
-
-def _append_row(
-    text: str, blocks: list[Block], role: str, start: int, end: int, header: tuple[str, ...]
-) -> tuple[tuple[int, int], ...]:
-    """Append the row in text[start:end] from its first to its last filled cell; returns the spans of all its cells."""
-    line = text[start:end]
-    edges = [start - 1, *(start + mark.start() for mark in PIPE.finditer(line)), end]
-    cells = []
-    for left, right in zip(edges, edges[1:]):
-        cell = text[left + 1 : right]
-        begin = left + 1 + len(cell) - len(cell.lstrip())
-        cells.append((begin, max(begin, left + 1 + len(cell.rstrip()))))
-    if line.lstrip().startswith("|"):
-        cells = cells[1:]
-    if line.rstrip().endswith("|") and not line.rstrip().endswith("\\|"):
-        cells = cells[:-1]
-    filled = [span for span in cells if span[0] < span[1]]
-    if filled:
-        blocks.append(Block(role, filled[0][0], filled[-1][1], cells=tuple(cells), header=header))
-    return tuple(cells)
-
-
-def inline_items(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
-    """Cut text[start:end] where a list is written inside a line ("Steps: 1. Open it. 2. Close it.").
-
-    Returns:
-        (start, end, is_item) of the parts without the numbers; a single part when there is no such list.
-    """
-    marks: list[re.Match] = []
-    for mark in INLINE_MARK.finditer(text, start, end):
-        if int(mark.group(1)) != len(marks) + 1:
-            continue
-        before = text[max(start, mark.start() - 20) : mark.start()]
-        if not marks and before and not BEFORE_FIRST.search(before):
-            continue
-        marks.append(mark)
-    if len(marks) < 2:
-        return [(start, end, False)]
-    parts = [(start, marks[0].start(), False)] if marks[0].start() > start else []
-    stops = [*(mark.start() for mark in marks[1:]), end]
-    parts.extend((mark.end(), stop, True) for mark, stop in zip(marks, stops))
-    return parts

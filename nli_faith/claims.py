@@ -11,25 +11,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nli_faith.blocks import FENCE
 from nli_faith.clauses import split_clauses
 from nli_faith.errors import UsageError
+from nli_faith.headings import AGREEMENT
 from nli_faith.json_answers import read_json
 from nli_faith.kinds import kind_of
 from nli_faith.markup import encodable, plain
 from nli_faith.options import GRANULARITIES
-from nli_faith.reading import LONGEST_LEAD, Unit, read_text
-from nli_faith.sentences import LINE_BREAK
+from nli_faith.reading import LONGEST_LEAD, read_text
+from nli_faith.sentences import CONTENT
+from nli_faith.spans import Unit
 from nli_faith.types import CLAIM, Claim
 from nli_faith.verbs import has_finite_verb
-
-AGREEMENT = re.compile(
-    r"(?:yes|no|yep|nope|correct|incorrect|true|false|sure|certainly|of course|absolutely|definitely)[.!]?", re.I
-)
-# A sentence of at least three words, as code hardly ever has.
-PROSE = re.compile(r"[A-Za-z][a-z']* [A-Za-z][a-z']* [\w', $%-]{0,200}[a-z]{2,}[.!?](?:\s|$)")
-PROSE_FENCES = ("", "json", "markdown", "md", "text", "txt", "plaintext")
-
 
 # Words that point back, at the beginning of a sentence ...
 POINTING = re.compile(
@@ -79,10 +72,9 @@ def _claim(answer: str, unit: Unit) -> Claim:
 
 def _units(answer: str) -> list[Unit]:
     """The units of the answer's sentences; one of kind meta when there are no letters or digits outside of marks."""
-    start, end = _unwrapped(answer)
-    units = read_json(answer, start, end)
+    units = read_json(answer, 0, len(answer))
     if units is None:
-        units = read_text(answer, start, end)
+        units = read_text(answer)
     if not units and answer.strip():
         return [Unit(*_stripped(answer), plain(answer), "meta")]
     return units
@@ -91,24 +83,6 @@ def _units(answer: str) -> list[Unit]:
 def _stripped(answer: str) -> tuple[int, int]:
     """The span without white space at the ends."""
     return len(answer) - len(answer.lstrip()), len(answer.rstrip())
-
-
-def _unwrapped(answer: str) -> tuple[int, int]:
-    """The span inside a fence when the whole answer was put into one, as models do with JSON and Markdown; else all."""
-    everything = (0, len(answer))
-    body = answer.strip()
-    if body[:3] not in ("```", "~~~") or body[-3:] != body[:3] or body.count(body[:3]) != 2:
-        return everything
-    first = LINE_BREAK.search(body)
-    opening = FENCE.match(body[: first.start()]) if first else None
-    name = opening.group(2).strip().lower() if opening else None
-    if name not in PROSE_FENCES:
-        return everything
-    left = _stripped(answer)[0]
-    start, end = left + first.end(), left + len(body) - len(opening.group(1))
-    inside = answer[start:end]
-    # Without a name it is code unless it reads like something else.
-    return (start, end) if name or inside.lstrip()[:1] in ("{", "[") or PROSE.search(inside) else everything
 
 
 def _whole(answer: str, units: list[Unit]) -> Unit:
@@ -149,15 +123,18 @@ def _with_question(units: list[Unit], question: str) -> list[Unit]:
 
     Without a question, a "Yes." before claims says nothing that can be checked: it is meta.
     """
-    if not units or units[0].lead:
+    # A line of tags ("<answer>") says nothing, so what it stands around is still alone.
+    spoken = [at for at, unit in enumerate(units) if CONTENT.search(unit.said)]
+    if not spoken or units[spoken[0]].lead:
         return units
-    first = units[0]
-    alone = len(units) == 1
+    at, alone = spoken[0], len(spoken) == 1
+    first = units[at]
+    read = first
     agrees = AGREEMENT.fullmatch(first.said) is not None
     if agrees and question and (alone or first.kind == CLAIM):
-        return [replace(first, kind=CLAIM, lead=question), *units[1:]]
-    if agrees and not alone and first.kind == CLAIM and any(unit.kind == CLAIM for unit in units[1:]):
-        return [replace(first, kind="meta"), *units[1:]]
-    if alone and question and first.kind == CLAIM and not has_finite_verb(first.said):
-        return [replace(first, lead=question)]
-    return units
+        read = replace(first, kind=CLAIM, lead=question)
+    elif agrees and not alone and first.kind == CLAIM and any(unit.kind == CLAIM for unit in units[at + 1 :]):
+        read = replace(first, kind="meta")
+    elif alone and question and first.kind == CLAIM and not has_finite_verb(first.said):
+        read = replace(first, lead=question)
+    return [*units[:at], read, *units[at + 1 :]]

@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
+from nli_faith.fences import holds_json
 from nli_faith.kinds import kind_of
 from nli_faith.markup import plain
-from nli_faith.reading import Unit
 from nli_faith.sentences import CONTENT, split_sentences
+from nli_faith.spans import Unit
 from nli_faith.types import CLAIM
 from nli_faith.verbs import has_finite_verb
 
@@ -20,12 +21,13 @@ ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
 GENERIC_KEYS = frozenset(
     "answer response text summary explanation result reason reasoning content output message description final_answer".split()
 )
-# Names of notes on the answer.
-META_KEYS = frozenset(
-    "confidence confidence_score score source sources citation citations reference references source_id "
-    "source_ids doc_id"
-    " doc_ids chunk_id chunk_ids".split()
+# Names of notes on an answer, when one stands beside them; by themselves they are data: "score": "3-1".
+RATING_KEYS = frozenset("confidence confidence_score score".split())
+SOURCE_KEYS = frozenset(
+    "source sources citation citations reference references source_id source_ids doc_id doc_ids chunk_id chunk_ids".split()
 )
+RATING = re.compile(r"(?:100(?:\.0*)?|\d{0,2}(?:\.\d+)?) ?%?|(?:very )?(?:high|medium|moderate|low)", re.I)
+LONGEST_SOURCE = 120  # characters of a title, a file name or an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,20 @@ def read_json(answer: str, start: int, end: int) -> list[Unit] | None:
     A string that is a sentence is split and typed like any text; a flat record in an array is one unit, "name: X; price: 5";
     any other leaf is one unit, "key: value".
     """
-    body = answer[start:end].strip()
-    if body[:1] not in ("{", "[") or body[-1:] not in ("}", "]"):
-        return None
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, list) and not any(isinstance(element, (dict, list, str)) for element in value):
+    if not holds_json(answer[start:end].strip()):
         return None
     units: list[Unit] = []
-    for record, group in groupby(_leaves(answer, start, end), key=lambda leaf: leaf.record):
+    every = _leaves(answer, start, end)
+    answered = {leaf.keys[:-1] for leaf in every if leaf.keys and leaf.keys[-1].lower() in GENERIC_KEYS}
+    for record, group in groupby(every, key=lambda leaf: leaf.record):
         leaves = list(group)
         if record >= 0 and len(leaves) > 1 and not any(_is_prose(answer, leaf) for leaf in leaves):
             said = "; ".join(_pair(answer, leaf) for leaf in leaves)
             units.append(Unit(leaves[0].key_start, _close(leaves[-1]), said, CLAIM))
         else:
             for leaf in leaves:
-                units.extend(_leaf_units(answer, leaf))
+                noted = any(leaf.keys[:depth] in answered for depth in range(len(leaf.keys)))
+                units.extend(_leaf_units(answer, leaf, noted))
     return [unit for unit in units if CONTENT.search(answer, unit.start, unit.end)]
 
 
@@ -130,13 +128,25 @@ def _pair(text: str, leaf: Leaf) -> str:
     return ": ".join([*(plain(key) for key in leaf.keys), value])
 
 
-def _leaf_units(text: str, leaf: Leaf) -> list[Unit]:
-    """The units of one leaf: its sentences when it is prose, else itself."""
+def _is_note(text: str, leaf: Leaf) -> bool:
+    """Whether a leaf beside an answer is a remark on it: how sure it is, or where it is from."""
+    key, value = leaf.keys[-1].lower(), text[leaf.start : leaf.end]
+    if key in RATING_KEYS:
+        return RATING.fullmatch(value.strip()) is not None
+    return key in SOURCE_KEYS and len(value) <= LONGEST_SOURCE and not has_finite_verb(plain(_decode(value)))
+
+
+def _leaf_units(text: str, leaf: Leaf, noted: bool) -> list[Unit]:
+    """The units of one leaf: its sentences when it is prose, else itself.
+
+    Args:
+        noted: it stands beside an answer, or inside something that does.
+    """
     key = leaf.keys[-1].lower() if leaf.keys else ""
     if not _is_prose(text, leaf):
         if leaf.start == leaf.end and not leaf.is_string:
             return [Unit(leaf.key_start, leaf.end, plain(text[leaf.key_start : leaf.end]), "meta")]
-        meta = key in META_KEYS or (key in GENERIC_KEYS and text[leaf.start : leaf.end] in ("null", ""))
+        meta = (noted and _is_note(text, leaf)) or (key in GENERIC_KEYS and text[leaf.start : leaf.end] in ("null", ""))
         return [Unit(leaf.key_start, _close(leaf), _pair(text, leaf), "meta" if meta else CLAIM)]
     names = ": ".join(plain(name) for name in leaf.keys)
     named_here = leaf.key_start < leaf.start - leaf.is_string

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-from nli_faith.refusals import ENDING, EVIDENCE, HARD_FACT, is_foreign_refusal, is_refusal
+from nli_faith.foreign_refusals import is_foreign_refusal
+from nli_faith.refusals import ENDING, EVIDENCE, is_refusal
+from nli_faith.tails import HARD_FACT, has_subject_and_verb, states_more
 from nli_faith.types import CLAIM
 from nli_faith.verbs import has_finite_verb
 
@@ -21,7 +23,7 @@ GREETINGS = [
         r"(?:asking|reaching out|contacting|clarifying|waiting|your (?:question|message|patience|interest|email|"
         r"e-mail|"
         r"inquiry|query|feedback|understanding|time|order|purchase)).{0,60})?",
-        r"you(?:'re| are) (?:very |most )?welcome(?: .{0,20})?",
+        r"you(?:'re| are) (?:very |most )?welcome(?:,? (?:[\w-]+|any ?time|again|to ask|for that))?",
         r"(?:that's |that is |what )?an? (?:great|good|excellent|interesting|very good) question|(?:great|good|"
         r"excellent|"
         r"interesting|very good) question",
@@ -40,10 +42,14 @@ GREETINGS = [
         r"i(?:'m| am|'d be| would be|'ll be) (?:always |more than |very )?(?:here|happy|glad) to (?:help|assist|"
         r"answer|"
         r"clarify|provide more|elaborate).{0,80}|(?:happy|glad) to help.{0,30}",
-        r"have an? (?:great|nice|good|wonderful|lovely|safe) .{1,30}|(?:best|kind|warm|warmest|kindest) (?:regards|"
-        r"wishes)\b.{0,40}|regards|sincerely.{0,40}|yours (?:truly|sincerely|faithfully).{0,40}|cheers|take care|"
-        r"good "
-        r"luck.{0,40}|goodbye|bye",
+        r"have an? (?:great|nice|good|wonderful|lovely|safe|pleasant) (?:[\w-]+ )?(?:day|time|weekend|evening|trip|week|one|night|"
+        r"morning|afternoon|holidays?|journey|flight|stay|visit|year|season|rest of (?:the|your) \w+)(?: ahead| too)?",
+        r"(?:best|kind|warm|warmest|kindest) (?:regards|wishes)\b.{0,40}|(?:best|regards|sincerely|cheers|thanks)(?:, (?:[\w.-]+ ?){1,4})?"
+        r"|yours (?:truly|sincerely|faithfully).{0,40}|take care|good luck.{0,40}|goodbye|bye",
+        r"(?:i |we )?hope (?:this|that|it|the above)(?: \w+)? (?:helps?|was helpful|is useful)|sorry about (?:that|this|the .{1,30})",
+        r"great news|good news|one (?:moment|second|sec)(?:,? please)?|(?:please )?(?:hold on|bear with me)|"
+        r"i'll (?:look into (?:this|that|it)|be right back)(?: for you)?|i (?:completely |fully |totally )?understand(?: your| how) .{1,40}|"
+        r"welcome(?: to [\w .&'-]{1,40})?|(?:we|i) (?:really |truly |greatly )?(?:appreciate|value) your .{1,40}",
         r"(?:i'm|i am|we're|we are) (?:so |very |really )?sorry (?:to hear|about|for) (?:that|this|the|your|"
         r"any)\b.{0,40}",
         r"(?:(?:i|we) )?(?:sincerely )?apologi[sz]e for (?:the|any) (?:inconvenience|confusion|delay|trouble|"
@@ -67,6 +73,9 @@ GENERIC = (
     r"(?:summary|overview|answer|response|list|breakdown|information|details|explanation|steps?|points|facts|guide|"
     r"takeaways?|findings|comparison|outline|instructions|reasons|ways|features|examples?|tips|recap|description)"
 )
+ITS = (
+    r"(?:(?:a|an|the|my|some|your|few|brief|short|concise|detailed|quick|key|main|clear|step-by-step|following) )*"
+)
 METAS = [
     re.compile(pattern)
     for pattern in (
@@ -74,9 +83,9 @@ METAS = [
         r")?(?!.*\([^()]{40})(?:here(?:'s| is|"
         r" are| you go)|below (?:is|are))\b.{0,160}:",
         rf"(?:(?:sure|certainly|of course|absolutely|okay|ok|yes|great|alright)[,!.]? )?(?:here(?:'s| is| are)|below "
-        rf"(?:is|are)|this is|the following (?:is|are)) (?:(?:a|an|the|my|some|your|few|brief|short|concise|detailed|"
-        rf"quick|key|main|clear|step-by-step|following) )*{GENERIC}\b(?: (?:of|for|on|about|based on|from) "
-        rf".{{1,80}})?[.:]?",
+        rf"(?:is|are)|the following (?:is|are)) {ITS}{GENERIC}\b(?: (?:of|for|on|about|based on|from) .{{1,80}})?[.:]?",
+        # "This is an example of negligence" judges something; a summary is the answer itself.
+        rf"this is {ITS}(?:summary|overview|list|breakdown|outline|recap|response)\b(?: (?:of|on|about|based on|from) .{{1,80}})?[.:]?",
         r"(?:(?:sure|certainly|of course|okay)[,!.]? )?here(?:'s| is) what (?:i|the \w+) .{0,60}[.:]?",
         rf"(?:based (?:solely |only )?(?:up)?on|according to|from|as per|per|in) "
         rf"[^:,]{{0,60}}{EVIDENCE}[^:,]{{0,60}}(?:, "
@@ -86,12 +95,14 @@ METAS = [
         r"tl;dr|"
         r"key (?:points|takeaways)|sources?|references?|citations?)[:.,]?",
         r"(?:let's|let me|let us) (?:break|look|explain|summari[sz]e|go (?:through|over)|walk|take a (?:look|closer "
-        r"look)|dive|start|clarify|see|explore|examine|outline)\b.{0,60}",
-        r"i(?:'ll| will| can|'ve| have)(?: now)? (?:answer|summari[sz]e|summari[sz]ed|explain|break|provide|provided|"
-        r"outline|outlined|list|listed|try)\b.{0,80}",
+        r"look)|dive|start|clarify|see|explore|examine|outline)\b(?! that\b).{0,60}",
+        r"i(?:'ll| will| can|'ve| have)(?: now)? (?:answer|summari[sz]e|summari[sz]ed|explain|break|outline|outlined|"
+        r"try (?:to|my best)\b)\b.{0,80}",
+        rf"i(?:'ll| will| can|'ve| have)(?: now)? (?:provide|provided|list|listed|include|included)(?: you with)? (?:(?:it|them|this|"
+        rf"these|the (?:above|following)|{ITS}{GENERIC})\b.{{0,80}}|(?:above|below))",
         rf"(?:this|the above|my|the) (?:summary|answer|response|information) (?:is|was|has been) (?:based (?:solely "
         rf"|only "
-        rf")?(?:up)?on|derived from|taken from|drawn from) .{{0,40}}{EVIDENCE}.{{0,40}}",
+        rf")?(?:up)?on|derived from|taken from|drawn from) .{{0,40}}{EVIDENCE}(?: (?!and\b).{{0,40}})?",
         r"(?:(?:key|main|overall|general|additional|final|quick|brief|short|executive|important|more) )?(?:summary|"
         r"overview|takeaways?|points|details|features|attributes|highlights|impressions?|ingredients|instructions|"
         r"directions|steps|conclusion|introduction|background|verdict|findings)",
@@ -99,6 +110,8 @@ METAS = [
         r"what).{0,60}",
     )
 ]
+# What is announced is described, with commas and all: "Here's a quick, passage-based recipe for a graph, covering all steps:".
+ANNOUNCING = re.compile(r"^(?:[^.;:]{0,80}[,!.] )?(?:here(?:'s| is| are)|below (?:is|are))\b")
 SOURCES = re.compile(
     r"(?:data )?(?:sources?|references?|citations?|source documents?|sources used)\s*[:：]\s*(.+)",
     re.S,
@@ -118,13 +131,13 @@ HEDGES = [
         r"it)| (?:if|whether|what|how) (?:(?!\bbut\b)[^,;]){1,80})?",
         r"there (?:may|might|could) be (?:(?:some|other|more|additional|relevant|further|related|specific|useful) "
         r")*(?:information|details|documents|sources)(?: (?:about|on|in|available|regarding|elsewhere|"
-        r"that)\b.{0,60})?",
+        r"that (?:may|might|could|can|would|address|contain|provide|cover|discuss|are|is|i|we|you))\b.{0,60})?",
         r"(?:(?:please )?(?:note|be aware|keep in mind) that )?(?:this|the|my|these|some)(?: \w+){0,2} "
         r"(?:information|"
         r"answer|response|details|data) (?:may|might|could)"
-        r" (?:(?:not )?(?:always )?be (?:fully |completely |entirely )?(?:accurate|outdated|out of date|incomplete|"
-        r"inaccurate|up[ -]to[ -]date|current|complete|wrong|limited|subject to change|relevant)|have changed|vary|"
-        r"change|contain (?:errors|inaccuracies))\b[^,;]{0,40}",
+        r" (?:(?:(?:not )?(?:always )?be (?:fully |completely |entirely )?(?:accurate|outdated|out of date|incomplete|"
+        r"inaccurate|up[ -]to[ -]date|current|complete|wrong|limited|subject to change|relevant)|have changed|contain (?:errors|inaccuracies))\b"
+        r"[^,;]{0,40}|(?:vary|change)(?: (?:over time|at any time|without notice|in the future|frequently|depending on [^,;]{1,40}))?)",
         r"(?:(?:please )?(?:note|be aware|keep in mind) that )?(?:this|it|the above|this information|this answer) "
         r"(?:is "
         r"not|isn't|should not be (?:taken|considered) as|does not constitute) (?:intended as )?(?:legal|medical|"
@@ -135,22 +148,21 @@ HEDGES = [
 # Without one of these words, or one of these beginnings, no rule above can hold. Most claims stop here.
 NEGATIONS = (
     *("not ", "n't", " no ", "none ", "neither", "unable", "impossible", "insufficient", "unclear", "unknown", "lack", "silent"),
-    "uncertain",
+    *("uncertain", "nothing", "fail", "omit", "leaves out", "leave out", "left out", "missing", "absent", "unavailable", "no "),
 )
 OPENING = re.compile(
     r"[\"'(*]*(?:i\b|i'|hi|hello|hey|greet|dear|good|great|thank|many|you|that|what|an?\b|sure|certain|of course|"
     r"absol|"
     r"defin|ok|alright|no|got|under|glad|my\b|please|feel|don|let|just|if|should|have|best|kind|warm|regard|sincer|"
     r"yours|"
-    r"cheers|take|bye|happy|cannot|n/a|unanswer"
+    r"cheers|take|bye|happy|cannot|n/a|unanswer|one (?:mom|sec)|hold on|bear with|welcome|we "
     r"|excellent|interesting|very|here|below|this|the (?:follow|answer|above|summary|response|information)|based|"
     r"accord|"
     r"from|as |per |in |to |overall|summary|concl|answer|final|response|notes?\b|tl;|key|source|reference|citation|"
     r"data "
-    r"s|for |\d+ words|total|word c|hope"
+    r"s|for |\d+ words|total|word c|hope|sorry"
     r"|it|results|individual|actual|there|these|some|maybe|perhaps|possibly|yes)"
 )
-FIGURE = re.compile(r"(?<!passage )(?<!document )(?<!source )\d")
 LONGEST_TYPED = 1500  # characters; whatever is longer says something
 
 
@@ -177,12 +189,25 @@ def kind_of(text: str) -> str:
         return CLAIM
     bare = ENDING.sub("", low)
     bare = re.sub(r"^[^\w(¡]+|[^\w\s)'.:]+$", "", bare).strip()
+    kind = _opening_kind(bare)
+    if kind == CLAIM or ANNOUNCING.search(bare):
+        return kind
+    return CLAIM if states_more(bare.rstrip(":： "), _says_nothing) else kind
+
+
+def _opening_kind(bare: str) -> str:
+    """The kind by how the sentence begins and ends; what stands between is looked at by `states_more`."""
     if not HARD_FACT.search(bare):
         if any(pattern.fullmatch(bare) for pattern in GREETINGS) and not _says_more(bare):
             return "greeting"
         if any(pattern.fullmatch(bare) for pattern in HEDGES):
             return "hedge"
     return "meta" if _is_meta(bare) else CLAIM
+
+
+def _says_nothing(clause: str) -> bool:
+    """Whether a later clause is itself a greeting, a remark or a refusal."""
+    return _opening_kind(ENDING.sub("", clause)) != CLAIM or is_refusal(clause)
 
 
 def _states_a_fact(low: str) -> bool:
@@ -197,8 +222,8 @@ def _states_a_fact(low: str) -> bool:
 
 def _says_more(bare: str) -> bool:
     """A greeting word that begins a statement: "Hello Kitty was created", "Dear friends left the house"."""
-    greeted = re.match(r"(?:hi|hello|hey|greetings|dear|good)\b", bare) is not None
-    return greeted and "thank" not in bare and has_finite_verb(bare)
+    greeted = re.match(r"(?:hi|hello|hey|greetings|dear|good|best|regards|sincerely|cheers|welcome)\b", bare) is not None
+    return greeted and "thank" not in bare and has_subject_and_verb(bare)
 
 
 def _is_meta(bare: str) -> bool:
@@ -209,71 +234,5 @@ def _is_meta(bare: str) -> bool:
     if HARD_FACT.search(bare) and has_finite_verb(re.sub(r"^.{0,20}?\b(?:is|are|here's)\b", "", bare)):
         return False
     if FURTHER.match(bare):
-        return not HARD_FACT.search(bare) and not has_finite_verb(bare)
+        return not HARD_FACT.search(bare) and not has_subject_and_verb(bare)
     return any(pattern.fullmatch(bare) for pattern in METAS)
-
-
-# The line stops where its object should be: "The warranty covers:", "You need:", "It is available in:".
-OPEN_VERB = re.compile(
-    r"\b(?:(?:include|cover|contain|highlight|praise|emphasi[sz]e|need|require|support|offer|provide|receive|"
-    r"comprise|"
-    r"list|mention|state|say|note|recommend|suggest|show|accept|allow|involve|use|serve|sell|make|get|find|choose|see"
-    r"|know|report|describe|discuss|explain|cite|run|ask|do)(?:s|es|d)?|ha(?:s|ve|d)|found|are|is|was|were|be|can|"
-    r"may|"
-    r"must|should|will|by|to|with|for|of|from|as|in|that|these|this|those|such as)"
-    r"(?: (?:the|some|several|many|various|multiple|a few|all))*$"
-)
-# It only announces what its items say: "The kit contains the following items:", "We offer these plans:", "run this:".
-ANNOUNCED = re.compile(
-    r"\b(?:(?:the )?following(?: [\w-]+){0,4}|as follows|(?:given|listed|shown|outlined) below|these(?: [\w-]+){1,3}|"
-    r"(?:run|type|enter|use|do|try|follow)(?: (?:this|it))?(?: [\w-]+)?)$"
-)
-# How a long name of a part begins; other long lines may have a verb that no list knows.
-PURPOSE = re.compile(
-    r"(?:to|for|how|based|according|when|if|before|after|once|under|in|on|at|by|with|following|summary|overview|"
-    r"difference|key|main|step|method)\b"
-)
-# Lead-in lines that add nothing to what they stand before, and those above a list of sources.
-EMPTY_LEAD = re.compile(
-    rf"(?:based (?:solely |only )?(?:up)?on|according to|as per) [^:,]{{0,40}}{EVIDENCE}|in summary|summary|answer|"
-    rf"notes?"
-)
-SOURCES_LEAD = re.compile(r"(?:sources?|references?|citations?|sources used|footnotes)")
-LONGEST_LEAD_IN = 16  # words
-SHORT_LEAD_IN = 7  # words within which a figure is part of a name ("Review 2 (May 2021):")
-
-
-def kind_of_lead(text: str) -> str:
-    """The kind of a line that ends in a colon and introduces what follows: "heading" (a name), "meta" or a claim.
-
-    It is a claim as soon as it may say something that its items don't say by themselves.
-    """
-    low = text.lower().replace("’", "'").strip().rstrip(":： ")
-    kind = kind_of(f"{low}:")
-    words = len(low.split())
-    if kind != CLAIM:
-        return kind
-    if ANNOUNCED.search(low) and words <= LONGEST_LEAD_IN:
-        return "meta"
-    if words > LONGEST_LEAD_IN or (words > SHORT_LEAD_IN and FIGURE.search(low)):
-        return CLAIM
-    if OPEN_VERB.search(low):
-        return "meta"
-    named = not has_finite_verb(low) and (words <= SHORT_LEAD_IN or PURPOSE.match(low))
-    return "heading" if named else CLAIM
-
-
-def kind_of_heading(text: str) -> str:
-    """The kind of a marked heading: a claim when it states a fact, for a claim can't pass by being a heading."""
-    asked = text.rstrip().endswith(("?", "？", "؟"))
-    return "heading" if asked or not has_finite_verb(re.sub(r"^[\d.)(:]+\s*", "", text)) else CLAIM
-
-
-def says_nothing(lead: str) -> bool:
-    """Whether a lead-in line or heading adds nothing to the fragments below it: "According to the documents:"."""
-    return EMPTY_LEAD.fullmatch(lead.lower().rstrip(":： ")) is not None
-
-
-def names_sources(lead: str) -> bool:
-    """Whether a lead-in line or heading announces a list of sources, whose fragments are no claims."""
-    return SOURCES_LEAD.fullmatch(lead.lower().rstrip(":： ")) is not None

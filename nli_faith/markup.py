@@ -6,6 +6,7 @@ import html
 import re
 from collections import Counter
 
+from nli_faith.citation_marks import drop_links, drop_marks
 from nli_faith.verbs import has_finite_verb
 
 # One look decides whether there is anything to take out: marks, white space other than single spaces, invisible characters.
@@ -17,30 +18,12 @@ INVISIBLE = re.compile(
 )
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 CODE_SPAN = re.compile(r"(`{1,2})([^`\n]{1,400})\1")
-IMAGE_OR_LINK = re.compile(
-    r"!?\[([^\[\]]{0,300})\](?:\([^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?:\s\"[^\"]{0,200}\")?\)|"
-    r"\[[^\[\]]{0,100}\])"
-)
-CITED = re.compile(r"\^?\d{1,3}")
-BRACKET_MARK = re.compile(
-    r"[ \u00a0]?\[\[?(?:\^[\w-]{1,30}\^?|(?:\^?(?:sources?|docs?|documents?|context|passages?|chunks?|refs?|"
-    r"citations?|"
-    r"cite)[ :_#-]{0,2})?[1-9]\d{0,2}"
-    r"(?:[ ,;–-]{1,3}(?:(?:sources?|docs?|documents?|context|passages?|chunks?|"
-    r"citation)[ :_#]{0,2})?[1-9]\d{0,2})*)\]\]?(?!\()"
-    r"|[ \u00a0]?【[^】\n]{1,60}】",
-    re.I,
-)
-INTERVAL_BEFORE = re.compile(r"\b(?:in|range|interval|between|of|is|are)$", re.I)
-PAREN_MARK = re.compile(
-    r"[ \u00a0]?\((?:see )?(?:sources?|docs?|documents?|contexts?|passages?|chunks?|refs?|"
-    r"references?)\b(?:\s*[:#]\s*[^()\n]{1,60}|\s*#?\d{1,3}(?:\s*(?:,|and|&)\s*(?:\w{3,8}\s)?\d{1,3})*)\)",
-    re.I,
-)
+# "a<b and c>d" is no tag: a tag has nothing behind its name but attributes.
 TAG = re.compile(
-    r"</?(b|i|u|s|a|em|strong|br|p|div|span|ul|ol|li|sub|sup|small|mark|del|ins|h[1-6]|table|thead|tbody|tr|td|th|"
-    r"code|"
-    r"pre|hr|blockquote|details|summary|center|font|img|kbd|cite)\b[^<>]{0,300}>",
+    r"</?(b|i|u|s|a|em|strong|br|p|div|span|ul|ol|li|sub|sup|small|mark|del|ins|h[1-6]|table|thead|tbody|tr|td|th|code|"
+    r"pre|hr|blockquote|details|summary|center|font|img|kbd|cite|"
+    r"answer|final_answer|response|output|think|thinking|reasoning|reflection|scratchpad)"
+    r"(?:\s+[\w:-]+\s*=[^<>]{0,300}|\s+open)?\s*/?>",
     re.I,
 )
 GLUED_TAGS = frozenset("b i u s a em strong span sub sup small mark del ins code font kbd cite".split())
@@ -49,8 +32,13 @@ ENTITY = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 ESCAPE = re.compile(r"\\([*_`\[\]()#|!.~>$%&{}+-])")
 STARS = re.compile(r"\*+|~~+")
 UNDERLINED = re.compile(r"(?<![^\W_])(_{1,3})(?=[^\s_])([^_]{1,300})(?<=\S)\1(?![^\W_])")
-QUOTE_MARK = re.compile(r"^(?:>\s?)+|(?<=\n)[ \t]*(?:>\s?)+")
+# A ">" before a figure is a sign.
+QUOTE_MARK = re.compile(r"^(?:>(?!\s?[=$€£]?\d|=)\s?)+|(?<=\n)[ \t]*(?:>(?![=$€£]|\d)\s?)+")
 LABEL = re.compile(r"^(?:final answer|answer|response)\s*:\s*(?=\S)", re.I)
+# Who speaks, but not "Customer: Acme" or "Agent: J. Park".
+SPEAKER = re.compile(r"^(?:(?:AI )?assistant|(?:chat)?bot|agent|user|customer|AI)\s*:\s+(?=(\S.*))", re.I | re.S)
+SPOKEN = re.compile(r"(?:thanks|thank you|hi|hello|hey|yes|no|sure|ok(?:ay)?|you're|please|sorry)\b|.*[!?]$", re.I | re.S)
+LABELS = re.compile(rf"{LABEL.pattern}|{SPEAKER.pattern}", re.I | re.S)
 SPACES = re.compile(r"\s+")
 
 
@@ -64,7 +52,8 @@ def plain(text: str) -> str:
 
     White space is one space. Code spans keep what is inside them. The result can always be encoded in UTF-8.
     """
-    if "  " not in text and "(" not in text and not SUSPICIOUS.search(text) and not LABEL.match(text):
+    labelled = ":" in text and LABELS.match(text)
+    if not labelled and "  " not in text and "(" not in text and not SUSPICIOUS.search(text):
         return text.strip()
     text = INVISIBLE.sub("", encodable(text))
     if "`" in text:
@@ -75,18 +64,18 @@ def plain(text: str) -> str:
         text = "".join([*parts, _unmark(text[at:]).replace("`", "")])
     else:
         text = _unmark(text)
-    return LABEL.sub("", SPACES.sub(" ", text).strip())
+    text = LABEL.sub("", SPACES.sub(" ", text).strip())
+    speaker = SPEAKER.match(text)
+    said = speaker.group(1) if speaker else ""
+    return said if SPOKEN.match(said) or has_finite_verb(said) else text
 
 
 def _unmark(text: str) -> str:
     """Take the marks out of text without code spans; the order matters: links first, so that [1](url) is a link."""
     text = QUOTE_MARK.sub("", text)
     if "[" in text:
-        text = IMAGE_OR_LINK.sub(lambda link: "" if CITED.fullmatch(link.group(1)) else link.group(1), text)
-    if "[" in text or "【" in text:
-        text = BRACKET_MARK.sub(lambda mark: _keep_interval(text, mark) or _keep_statement(mark), text)
-    if "(" in text:
-        text = PAREN_MARK.sub(_keep_statement, text)
+        text = drop_links(text)
+    text = drop_marks(text)
     if "<" in text:
         text = TAG.sub(lambda tag: "" if tag.group(1).lower() in GLUED_TAGS else " ", AUTOLINK.sub(r"\1", text))
     if "*" in text or "~" in text:
@@ -97,18 +86,6 @@ def _unmark(text: str) -> str:
     if "\\" in text:
         text = ESCAPE.sub(r"\1", text)
     return ENTITY.sub(lambda mark: html.unescape(mark.group()), text) if "&" in text else text
-
-
-def _keep_statement(mark: re.Match) -> str:
-    """A source named in brackets goes; a statement can't hide there: "(Source: sales fell in May)"."""
-    return mark.group() if has_finite_verb(mark.group()) else ""
-
-
-def _keep_interval(text: str, mark: re.Match) -> str:
-    """A citation mark goes; "values in [1, 10]" is an interval and stays."""
-    if "," in mark.group() and INTERVAL_BEFORE.search(text[max(0, mark.start() - 10) : mark.start()]):
-        return mark.group()
-    return ""
 
 
 def _keep_star(text: str, run: re.Match, runs: Counter) -> str:

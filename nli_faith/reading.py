@@ -2,58 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
 
-from nli_faith.blocks import ITEM, Block, find_blocks, inline_items
-from nli_faith.kinds import kind_of, kind_of_heading, kind_of_lead, names_sources, says_nothing
+from nli_faith.blocks import find_blocks
+from nli_faith.headings import COLONS, kind_of_marked, says_it_itself
+from nli_faith.json_answers import read_json
+from nli_faith.kinds import kind_of
+from nli_faith.leads import kind_of_heading, kind_of_lead, names_sources, says_nothing
+from nli_faith.list_marks import BULLET, inline_items
 from nli_faith.markup import encodable, plain
 from nli_faith.sentences import CITATIONS, CONTENT, split_sentences
+from nli_faith.spans import Block, Unit
 from nli_faith.types import CLAIM
 from nli_faith.verbs import has_finite_verb
 
 LONGEST_LEAD = 300  # characters of lead-in that may stand before a fragment
-COLONS = (":", "：")
 STOPS = (".", "!", "?", "。", "！")
+LOWEST = 9  # the level of a heading that heads no heading
 BASE = -1  # the depth of what is above a list; items have 0 and more
+# How an entry of a bibliography begins when a blank line stands before it.
+ENTRY = re.compile(r"[\"“(]|\[|https?:|www\.|\d{1,3}[.)]\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A unit on its way to becoming a Claim.
-
-    Attributes:
-        start, end: span in the answer.
-        said: its own markup-free text.
-        kind: one of KINDS.
-        lead: what is put before it because it can't be read alone; "" for none.
-    """
-
-    start: int
-    end: int
-    said: str
-    kind: str
-    lead: str = ""
-
-
-def read_text(answer: str, start: int, end: int) -> list[Unit]:
-    """The units of answer[start:end], read as Markdown."""
-    text = answer[start:end]
+def read_text(text: str) -> list[Unit]:
+    """The units of a text in Markdown."""
     units: list[Unit] = []
     leads: list[tuple[int, str]] = []  # (depth, text) of what is open above the next block
     blocks = find_blocks(text)
+    level = 0  # of the heading above
+    marked = [block for block in blocks if block.role == "heading"]
+    title = marked[0] if marked and len(marked) < len(blocks) else None
     for block, after in zip(blocks, [*blocks[1:], None]):
         if block.role == "code":
             units.append(Unit(block.start, block.end, encodable(text[block.start : block.end]), "code"))
+        elif block.role == "json":
+            units.extend(read_json(text, block.start, block.end) or ())
         elif block.role in ("head", "row"):
             units.extend(_row(text, block))
-        elif block.role == "heading":
-            units.extend(_heading(text, block, leads))
+        elif block.role == "heading" and not says_it_itself(text, block, after, block is title):
+            own = _heading(text, block, leads)
+            units.extend(own)
+            level = LOWEST if own and own[0].kind == CLAIM else block.indent
         else:
+            if block.role == "heading":
+                # It hangs on a line that announces it or on a higher heading, not on its like or on a claim.
+                if leads and level >= block.indent and not leads[-1][1].endswith(COLONS):
+                    leads.clear()
+                block = replace(block, role="text")
             parent = after is not None and after.role == "item" and (block.role == "text" or after.indent > block.indent)
             units.extend(_prose(text, block, leads, parent))
-    if start:
-        units = [replace(unit, start=unit.start + start, end=unit.end + start) for unit in units]
-    return units
+    return _without_names(units)
+
+
+def _without_names(units: list[Unit]) -> list[Unit]:
+    """Headings are what the answer says when nothing else in it is: "# Paris", "I hope this helps!"."""
+    if any(unit.kind not in ("heading", "greeting", "meta", "question") for unit in units):
+        return units
+    return [replace(unit, kind=_kind(unit.said)) if unit.kind == "heading" else unit for unit in units]
+
+
+def _kind(said: str) -> str:
+    return kind_of_lead(said) if said.endswith(COLONS) else kind_of(said)
 
 
 def _row(text: str, block: Block) -> list[Unit]:
@@ -66,6 +76,8 @@ def _row(text: str, block: Block) -> list[Unit]:
         return [Unit(block.start, block.end, said, kind_of_heading(said))]
     header = block.header + ("",) * (len(values) - len(block.header))
     pairs = [f"{name}: {value}" if name else value for name, value in zip(header, values) if value]
+    if len(values) == 2 and not any(header):
+        pairs = [": ".join(value for value in values if value)]
     return [Unit(block.start, block.end, "; ".join(pairs), CLAIM)]
 
 
@@ -75,7 +87,7 @@ def _heading(text: str, block: Block, leads: list[tuple[int, str]]) -> list[Unit
     if not CONTENT.search(text, block.start, block.end):
         return []
     leads[:] = [(BASE, said)]
-    return [Unit(block.start, block.end, said, kind_of_heading(said))]
+    return [Unit(block.start, block.end, said, kind_of_marked(said))]
 
 
 def _prose(text: str, block: Block, leads: list[tuple[int, str]], parent: bool) -> list[Unit]:
@@ -87,6 +99,8 @@ def _prose(text: str, block: Block, leads: list[tuple[int, str]], parent: bool) 
     depth = block.indent if block.role == "item" else BASE
     while leads and leads[-1][0] >= max(depth, 0):
         leads.pop()
+    listed_source = block.role != "text" or ENTRY.match(text, block.start) is not None
+    sourced = block.role == "note" or (listed_source and bool(leads) and names_sources(leads[0][1]))
     units: list[Unit] = []
     for start, end, listed in inline_items(text, block.start, block.end):
         above = depth + 1 if listed else depth
@@ -94,9 +108,11 @@ def _prose(text: str, block: Block, leads: list[tuple[int, str]], parent: bool) 
             first = not units or listed or units[-1].said.endswith(COLONS)
             stopped = unit.said.endswith(STOPS)
             hangs = first and bool(leads) and not (stopped and block.role == "text" and not listed)
-            fragment = (hangs or parent) and _is_fragment(unit)
-            if hangs and fragment and names_sources(leads[0][1]):
-                unit = replace(unit, kind="meta")
+            fragment = (hangs or parent or sourced) and _is_fragment(unit)
+            if sourced and fragment:
+                units.append(replace(unit, kind="meta"))
+                continue
+            sourced = unit.said.endswith(COLONS) and names_sources(unit.said)
             lead = _lead(leads) if hangs and fragment and unit.kind == CLAIM else ""
             named = parent and fragment and not stopped and _is_name(text, block, unit)
             if named and not lead:
@@ -126,7 +142,7 @@ def _is_fragment(unit: Unit) -> bool:
 
 def _lead(leads: list[tuple[int, str]]) -> str:
     """What is open above a fragment, outermost first, as "lead:"; the outermost parts go when it gets too long."""
-    parts = [said.rstrip(":： ") + ":" for _, said in leads if not says_nothing(said)]
+    parts = [said.rstrip(":： ") + ":" for _, said in leads if not (says_nothing(said) or names_sources(said))]
     while parts and sum(map(len, parts)) + len(parts) > LONGEST_LEAD:
         parts.pop(0)
     return " ".join(parts)
@@ -137,7 +153,7 @@ def _sentences(text: str, start: int, end: int) -> list[Unit]:
     units = []
     for left, right in split_sentences(text[start:end]):
         left, right = left + start, right + start
-        mark = ITEM.match(text, left, right)
+        mark = BULLET.match(text, left, right)
         if mark:
             left = mark.end()
         if not CONTENT.search(text, left, right) or CITATIONS.fullmatch(text, left, right):
@@ -146,6 +162,6 @@ def _sentences(text: str, start: int, end: int) -> list[Unit]:
         if not CONTENT.search(said):
             kind = "meta"  # only a source in brackets, a tag or the like
         else:
-            kind = kind_of_lead(said) if said.endswith(COLONS) else kind_of(said)
+            kind = _kind(said)
         units.append(Unit(left, right, said, kind))
     return units

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
+from nli_faith.tails import states_more
 from nli_faith.verbs import has_finite_verb
 
 ENDING = re.compile(r"[\s.!…。！,;\"'”’)*\]]+$")
-HARD_FACT = re.compile(r"\d|@|https?:|www\.")
 
 MODIFIERS = (
     r"(?:(?:provided|given|retrieved|supplied|available|above|search|reference|following|attached|current|relevant|"
@@ -45,6 +45,7 @@ IN_EVIDENCE = (
     rf"(?:in|within|by|from|among|anywhere in|based on|using|with|to) (?:(?:any of |either of )?(?:the |these |this |"
     rf"those |your |my ){EVIDENCE}|(?={MARKED}|context\b){EVIDENCE})"
 )
+FROM_EVIDENCE = IN_EVIDENCE.replace("(?:in|", "(?:from|in|", 1)
 ADVERBS = (
     r"(?:(?:actually|explicitly|directly|specifically|clearly|really|fully|even|necessarily|currently|always|yet|"
     r"ever|"
@@ -68,11 +69,17 @@ ADJECTIVES = (
 TOPIC = r"(?: (?:about|of|on|regarding|concerning|related|relating|as to|that|for|to)\b|[.!,;]?$)"
 
 I_VERB = (
-    r"(?:find|locate|answer|determine|provide|see|know|identify|access|confirm|verify|tell|help|assist|comment|"
+    r"(?:find|locate|answer|determine|provide|see (?=(?:(?:any|an?|the|such|that|this) )?(?:mention|information|details?|"
+    r"reference|evidence|answer|anything|data|where|how|what|why|whether)\b)|know|identify|access|confirm|verify|tell|help|assist|comment|"
     r"respond|"
     r"fulfil|complete|comply|discuss|speculate|do that|say(?! enough)|give (?:you )?(?:an|any|the)|offer (?:an|any)|"
     r"(?:have|possess) (?:access|enough|any|sufficient|information|details|data|an answer|knowledge|the (?:ability|"
     r"answer|information|specific|necessary|exact)|that information|specific|real-time|up-to-date))\b"
+)
+# What only a machine says that it is unable to do.
+I_TASK = (
+    r"(?:process|generate|perform|browse|open|view|read|retrieve|search|translate|create|write|draw|infer|conclude|give|extract|"
+    r"summari[sz]e|continue|proceed|share|make (?:a|an|any)|offer)\b"
 )
 I_CANNOT = (
     r"(?: can(?:not|'t| not)| could(?:n't| not)| do(?:n't| not)| did(?:n't| not)| have(?:n't| not)(?: been able to)?|"
@@ -91,14 +98,20 @@ LEAD = re.compile(
     rf"appears)(?: that)?|therefore|thus|so|and|as a result)"
     r"(?:,? but\b|,? and\b|,? that\b|,|\.|!|:| [-–—])?\s+"
 )
+GROUNDED = re.compile(rf"\b{EVIDENCE}|\bprovided\b")
 REFUSALS = [
     re.compile(pattern)
     for pattern in (
         rf"{SUBJECT} {NOT}{SAYING}",
         rf"{SUBJECT} {NOT}{GIVING} {ADJECTIVES}(?:(?:a|an|the|any) )?{ADJECTIVES}(?:[\w-]+ ){{0,3}}{ABOUT}",
-        rf"{THE}{MODIFIERS}{MARKED}{MODIFIERS}(?:{NOUN}|{LOOSE}){AFTER_NOUN} {NOT}{GIVING}",
-        rf"(?:none|neither) of (?:the |these |those )?{EVIDENCE} {ADVERBS}(?:mention|discuss|state|specify|address|"
-        rf"describe|contain|provide|include|say|answer|cover)s?\b",
+        rf"{THE}{MODIFIERS}{MARKED}{MODIFIERS}(?:{NOUN}|{LOOSE}){AFTER_NOUN} {NOT}(?!show|present|have){GIVING}",
+        rf"(?:(?:none|neither) of (?:the |these |those |your )?{EVIDENCE}|(?:neither|no) {EVIDENCE}|nothing {IN_EVIDENCE}) "
+        rf"{ADVERBS}(?:mention|discuss|state|specify|specifie|address|addresse|describe|contain|provide|include|say|answer|cover|"
+        rf"give|indicate|explain|list|name|identify|identifie|suggest|confirm)s?\b",
+        rf"{SUBJECT} (?:fail(?:s|ed)? to {SAYING}|(?:omits?|le(?:ave|ft) out|leaves out)\b)",
+        rf"(?:the )?{ADJECTIVES}(?:information|info|details?|data|an answer)(?: (?:about|on|regarding|of|concerning|for|to) "
+        rf".{{1,80}}?)? (?:is|are) (?:missing|absent|lacking|unavailable) {FROM_EVIDENCE}",
+        rf"no (?:[\w-]+ ){{1,4}}can be (?:made|given|drawn|provided|determined|found|answered|offered|identified|confirmed)\b",
         rf"{SUBJECT} (?:make|contain|provide|include|offer|give|ha(?:s|ve))s? no {ADJECTIVES}{ABOUT}",
         rf"{SUBJECT} (?:lacks?|(?:is|are) (?:silent|unclear|not clear|insufficient|not sufficient|not enough|"
         rf"unrelated to "
@@ -120,11 +133,10 @@ REFUSALS = [
         rf"given|"
         rf"available|to (?:answer|determine|say|tell)|{IN_EVIDENCE})|[.!]?$)",
         rf"(?:i|we){I_CANNOT} {ADVERBS}{I_VERB}",
-        r"i(?:'m| am) (?:currently )?(?:unable|not able) to\b",
+        rf"i(?:'m| am) (?:currently )?(?:unable|not able) to {ADVERBS}(?:{I_VERB}|{I_TASK})",
+        rf"i (?:currently )?(?:have|see|find|found|can find|could find|can see) no (?:{ADJECTIVES}{ABOUT}|idea\b)",
         r"(?:unable|not able|impossible|not possible) to (?:answer|determine|find|provide|locate|say|tell)\b",
-        r"cannot (?:answer|determine|be (?:determined|answered))\b",
-        r"it(?:'s| is)(?: not|n't) possible to (?:answer|determine|say|tell|provide|confirm|know|identify|conclude|"
-        r"give)\b",
+        r"(?:(?:this|the|your) (?:question|query|request) )?(?:cannot|can't|can not|could not) (?:answer|determine|be (?:determined|answered))\b",
         rf"it(?:'s| is) (?:impossible|unclear|unknown|not clear|uncertain|not known|not (?:explicitly )?(?:specified|"
         rf"stated|mentioned))\b.{{0,120}}\b{IN_EVIDENCE}",
         r"[^:.]{1,60}: (?:n/a|no information(?: (?:provided|available|given))?|not (?:mentioned|specified|"
@@ -133,6 +145,18 @@ REFUSALS = [
         rf"not (?:explicitly )?(?:mentioned|specified|found|provided|stated|given|available) {IN_EVIDENCE}",
     )
 ]
+# Impersonal, so that it may be about anything: "It is not possible to give blood". Refusals only with an answer or a
+# question as their object, or where a lead ("Based on the context, ...") or the end names the evidence.
+IMPERSONAL = re.compile(
+    r"it(?:'s| is)(?: not|n't) possible to (?:answer|determine|say|tell|provide|confirm|know|identify|conclude|give)\b|"
+    r"(it(?:'s| is) (?:impossible|unclear|unknown|not clear|uncertain|not known)\b)"
+)
+ANSWERED = re.compile(
+    r" (?:for sure |exactly )?(?:whether|if|what|which|who|how|why|when|where|exactly|(?:an?|the|any) (?:[\w-]+ ){0,2}"
+    r"(?:answer|information|details?|response|conclusion|comparison))\b"
+)
+# "There is no mention of X in Y", where Y is no evidence: a statement about Y.
+ELSEWHERE = re.compile(rf"there(?:'s| is| are)(?:n't| not)? (?:no|not|any) .{{0,20}}\bmention of .{{1,80}}? (?:in|within) (?:the|his|her|its|their|this)\b(?! {EVIDENCE})")
 WE_EVIDENCE = re.compile(
     rf"\b(?:find|locate|answer|determine|see)\b.{{0,100}}\b(?:question|information|{IN_EVIDENCE})"
 )
@@ -151,44 +175,8 @@ UNDETERMINED = re.compile(
 )
 PASSIVES = (PASSIVE, PASSIVE_SAYING, UNDETERMINED)
 WHOLE_REFUSALS = frozenset(
-    ["n/a", "i don't know", "i do not know", "unanswerable", "no answer", "cannot answer", "not mentioned", "not specified"]
+    ["n/a", "i don't know", "i do not know", "unanswerable", "no answer", "cannot answer", "not mentioned", "not specified", "unknown"]
     + ["no relevant information found", "no information found", "insufficient information", "information not found"]
-)
-FOREIGN_REFUSALS = re.compile(
-    r"(?:抱歉|对不起|很遗憾|不好意思)[，,]?.{0,24}(?:没有|无法|未|不能|找不到)|.{0,10}(?:文档|文件|上下文|资料|文中|文章|材料)(?:中|里|内)?.{0,6}(?:没有|并未|"
-    r"未)(?:明确|"
-    r"具体)?(?:提到|提及|说明|包含|提供|给出|指出)|我?(?:无法|不能)(?:回答|确定|提供|找到)"
-    r"|.{0,80}(?:情報|記載|記述|言及).{0,10}(?:見つかりません|ありません|含まれていません|されていません|見当たりません)|.{0,60}お答え(?:できません|することはできません)"
-    r"|(?:leider |die |der |das )*(?:bereitgestellten? |angegebenen? |vorliegenden? )?(?:dokumente?|kontext|text|"
-    r"quellen?) (?:enthält|enthalten|erwähn\w+|nenn\w+|gibt|geben) .{0,60}\b(?:keine?|nicht)\b|(?:leider )?(?:kann|"
-    r"konnte) ich .{0,60}\b(?:nicht|keine)\b.{0,30}(?:beantworten|finden|sagen)"
-    r"|(?:el |los |las? )?(?:documentos?|contexto|texto|fuentes?)(?: proporcionad[oa]s?)? no (?:menciona|contiene|"
-    r"especifica|proporciona|incluye|indica)n?\b|lo siento, (?:pero )?no|no (?:pude|puedo|he podido) (?:encontrar|"
-    r"responder)|no (?:hay|encontré|se encontró) (?:ninguna )?información (?:sobre|en|acerca)"
-    r"|(?:le |les |la )?(?:documents?|contexte|textes?|sources?)(?: fournie?s?)? ne (?:mentionne|contien|précise|"
-    r"fourni|"
-    r"indique|donne)\w*\b|(?:je suis )?désolée?, (?:mais )?je ne|je ne (?:peux pas répondre|sais pas|trouve pas)|"
-    r"je n'ai "
-    r"pas trouvé"
-)
-FOREIGN_TURN = re.compile(
-    r"\b(?:mais|pero|aber|jedoch|sin embargo|cependant|toutefois)\b|但|不过|然而|しかし|ただし|[；;]|[がけ]、.*[がけ]、"
-)
-
-# Where a refusal may turn into a statement. What follows decides.
-TURN = re.compile(
-    r"(?:,\s*)?\b(?:but|however|though|although|yet|nevertheless|while|whereas|instead|because|since|even though|"
-    r"despite|"
-    r"except|other than|apart from|aside from|beyond|besides)\b[,:]?"
-    r"|,\s*(?:which|who|whose|where|and|so|as|it|they|he|she|this|the|only)\b|[;:—–]|\s-\s|\.\s|\band (?:the|it|"
-    r"they|he|"
-    r"she|this|its|their)\b|\b(?:stating|saying|mentioning|noting|only (?:that|mentions?|states?|says?|notes?))\b"
-)
-BEYOND = re.compile(r"\b(?:except|other than|apart from|aside from|beyond|besides)\b")
-OFFER = re.compile(
-    r"\W*(?:i|we)(?:'d| would| can| could|'ll| will|'m| am)? (?:be |try|recommend|suggest|offer|happy|glad|help|"
-    r"still|"
-    r"need|would)|\W*(?:you (?:can|may|might|could|should|would)|please|feel free|if you)\b"
 )
 SORRY_BUT = re.compile(r"\s*(?:,\s*)?(?:but|and|so|however)?,?\s*")
 
@@ -204,6 +192,14 @@ def is_refusal(low: str) -> bool:
     bare = ENDING.sub("", rest)
     if bare in WHOLE_REFUSALS:
         return True
+    found = IMPERSONAL.match(rest)
+    if found:
+        grounded = GROUNDED.search(low, 0, len(low) - len(rest)) or re.search(IN_EVIDENCE, rest)
+        # "It is unclear whether he stayed" may be what the sources say themselves.
+        if grounded or (found.group(1) is None and ANSWERED.match(rest, found.end())):
+            return not _turns(rest[found.end() :])
+    if ELSEWHERE.match(rest) and not GROUNDED.search(low, 0, len(low) - len(rest)):
+        return False
     for pattern in REFUSALS:
         found = pattern.match(rest)
         if found:
@@ -229,24 +225,4 @@ def _clause_before(subject: str) -> bool:
 
 def _turns(rest: str) -> bool:
     """Whether the sentence goes on, after the refusal, to state something."""
-    turn = TURN.search(rest)
-    while turn:
-        said = rest[turn.end() :].strip()
-        if turn.group().strip(" ,") == "which" or not OFFER.match(said) or HARD_FACT.search(said):
-            named = not said.startswith(("this", "that", "these", "those", "what"))
-            if BEYOND.search(turn.group()) and named and len(said.split()) >= 4:
-                return True
-            if said.startswith(("rather", "instead", "only ", "merely", "simply", "they do", "it does")):
-                return True
-            subject = turn.group().strip(" ,").split()[-1] if turn.group().strip(" ,") else ""
-            clause = f"{subject} {said}" if subject.isalpha() else f"it {said}"
-            if has_finite_verb(clause) and not is_refusal(SORRY_BUT.sub("", said, count=1)) and not is_refusal(clause):
-                return True
-        turn = TURN.search(rest, turn.end())
-    return False
-
-
-def is_foreign_refusal(low: str) -> bool:
-    """The same in Chinese, Japanese, German, Spanish and French, for the commonest phrases."""
-    found = FOREIGN_REFUSALS.match(low)
-    return found is not None and not FOREIGN_TURN.search(low, found.end())
+    return states_more(rest, lambda said: is_refusal(SORRY_BUT.sub("", said, count=1)))

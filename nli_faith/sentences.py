@@ -1,35 +1,19 @@
 """Where sentences end in plain text, in time linear in its length.
 
-Candidates (terminators that something may follow) are found by one scan. Rules of ours settle most of them; what is left,
-a period after a word, is put to NLTK's Punkt with just the two words around it, so that no text is long or odd enough to
-make Punkt slow. The parameters ship with the package; nothing is downloaded.
+Candidates (terminators that something may follow) are found by one scan and settled by what stands right before and after
+them; what a period after a word means is asked of `periods`.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import threading
-from collections import defaultdict
-from functools import lru_cache
-from importlib import resources
 
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-from nli_faith.abbreviations import (
-    AFTER_TIME,
-    BEFORE_NUMBER,
-    COUNTRIES,
-    INNER,
-    LETTERED,
-    MORE_ABBREVIATIONS,
-    NOT_LOWER,
-    STARTERS,
-    TITLES,
-)
+from nli_faith.abbreviations import EXCLAIMED, LEADING, LETTERED, STARTERS
+from nli_faith.periods import Around, period_ends
 
 # How far we look from a terminator. Longer words are URLs and noise, whose inside says nothing about a boundary.
 WORD_REACH = 40
+LIST_REACH = 600  # how far from a list mark its neighbours may be
 
 FULL_STOPS = "。！？｡؟۔।॥။።"
 INVISIBLE = "\x00\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
@@ -57,11 +41,13 @@ OPEN_LINE_END = re.compile(
     r"their))$"
 )
 
-ROMAN_OR_LETTER = re.compile(r"(?:\d|[IVXLC]+\b|[A-Z]\b)")
-DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
-
-_lock = threading.Lock()
-_punkt: PunktSentenceTokenizer | None = None
+# "1.2%.The Dow", "safe?Yes.": a blank was forgotten.
+GLUED = re.compile(r"[a-z0-9%)\"”]$")
+GLUED_WORD = re.compile(r"([A-Z][a-z]{2,})[\s,.!]")
+NO_PROSE = re.compile(r"[/@\\_=&]")
+ANSWERED_NO = re.compile(r"(?:answer|says?|said|answered|replied|voted?)(?: (?:is|was|be|with))?,? [\"“']?$")
+# "Revenue rose", not "Board of directors".
+GOES_ON_SMALL = re.compile(rf"(?![A-Z]\.)\S{{1,{WORD_REACH}}}[ \n](?!(?:and|of|for|from|or)\b)[a-z]")
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -144,99 +130,62 @@ def _ends_here(text: str, start: int, mark: re.Match, follow: int, spaced: bool)
     if signs[0] in FULL_STOPS:
         return not (closed and QUOTE_GOES_ON.match(text, follow))
     if not spaced:
-        return signs[-1] in "!?…" and CJK.match(text, follow) is not None
+        return _was_glued(text, start, mark) or (signs[-1] in "!?…" and CJK.match(text, follow) is not None)
     word = NEXT_WORD.match(text, follow).group(1)
     if not word:
         return True
     weak = closed or signs[0] in "!?…" or len(signs) > 1  # marks that may stand inside a sentence
     if word[0] in ",;:)&%=" or (weak and word[0].islower() and not _camel(word)):
         return False
-    if signs[-1] in "!?" or signs[0] in "!?":
-        return True
     left = max(start, mark.start() - WORD_REACH)
     before = text[left : mark.start()].rsplit(None, 2)
     stem = STEM.search(before[-1]).group() if before else ""
-    if len(stem) == 1 and len(before) > 1 and (before[-2].lower() in LETTERED or before[-2][-1] in "°º"):
+    if signs[-1] in "!?" or signs[0] in "!?":
+        return not (signs == "!" and stem in EXCLAIMED and word[0].isupper() and word.lower() not in STARTERS)
+    last = before[-2].lower().lstrip("(") if len(before) > 1 else ""
+    if len(stem) == 1 and last and (last in LETTERED or last[-1] in "°º"):
         return word[0].isupper()
     alone = left == start and len(before) <= 1
-    bracket = text[follow] in "([{"
-    return _period_ends(stem[-WORD_REACH:], word, alone, bracket, len(signs) > 1 or signs == "…")
+    if alone and stem.isdigit() and _answers(text, start, int(stem), follow):
+        return True
+    if stem.lower() == "no" and word[0].isdigit() and _said_no(text, start, left, mark.start() - 2, alone):
+        return True
+    around = Around(
+        alone,
+        text[follow] in "([{",
+        len(signs) > 1 or signs == "…",
+        last[-1:].isdigit(),
+        last in LEADING,
+        GOES_ON_SMALL.match(text, follow) is not None,
+    )
+    return period_ends(stem[-WORD_REACH:], word, around)
+
+
+def _was_glued(text: str, start: int, mark: re.Match) -> bool:
+    """Whether a blank is missing behind the mark, as nothing but a sentence goes on like this."""
+    word = GLUED_WORD.match(text, mark.end())
+    if not word or word.group(1).lower() not in STARTERS or mark.group(1)[-1] not in ".!?":
+        return False
+    last = text[max(start, mark.start() - WORD_REACH) : mark.start()].rsplit(None, 1)
+    return bool(last) and GLUED.search(last[-1]) is not None and not NO_PROSE.search(last[-1])
+
+
+def _answers(text: str, start: int, number: int, follow: int) -> bool:
+    """Whether a number that stands alone answers a question ("How many? 12. Is it heated?") and counts no list."""
+    before = text[max(0, start - 4) : start]
+    if number == 1 or not before.rstrip().endswith("?") or LINE_BREAK.search(before):
+        return False
+    near = text[max(0, start - LIST_REACH) : follow + LIST_REACH]
+    return not re.search(rf"(?<!\d)(?:{number - 1}|{number + 1})\. ", near)
+
+
+def _said_no(text: str, start: int, left: int, at: int, alone: bool) -> bool:
+    """Whether "No" before a number is an answer rather than short for "number"."""
+    if alone:
+        return text[max(0, start - 4) : start].rstrip().endswith("?")
+    return ANSWERED_NO.search(text[left:at].lower()) is not None
 
 
 def _camel(word: str) -> bool:
     """A name such as iPhone, which can begin a sentence."""
     return len(word) > 2 and word[1].isupper()
-
-
-@lru_cache(maxsize=1 << 15)
-def _period_ends(stem: str, word: str, alone: bool, bracket: bool, ellipsis: bool) -> bool:
-    """Whether "stem. word" is two sentences.
-
-    Args:
-        alone: the stem is all there is before the period, as in a list mark "1.".
-        bracket: the next text opens with a bracket.
-        ellipsis: the mark is "..." or "…".
-    """
-    # "CA." and "IT." are no abbreviations of that kind, unless everything is in capitals.
-    low = stem if stem.isupper() and stem.isalpha() and len(stem) > 1 and not word.isupper() else stem.lower()
-    bare = re.sub(r"[^\w].*", "", word).lower()
-    if ellipsis:
-        return _punkt_ends(stem + "...", word)
-    if alone and (stem.isdigit() and len(stem) <= 3 or len(stem) == 1):
-        return False
-    if stem in NOT_LOWER:
-        return True
-    if low in INNER or low in TITLES:
-        if low == "st":  # "Milpas St. Customers", "St. Louis"
-            return bare in STARTERS or _punkt_ends("St.", word)
-        return bare in STARTERS and (low in TITLES or low in ("al", "vs", "approx"))
-    if low.lower() in BEFORE_NUMBER and ROMAN_OR_LETTER.match(word) and not (bracket and low == "no"):
-        return False
-    if low in ("a.m", "p.m", "am", "pm"):
-        return not bracket and word[0].isupper() and bare not in AFTER_TIME
-    if (len(stem) == 1 and stem.isalpha()) or DOTTED.match(stem) or low in MORE_ABBREVIATIONS:
-        if bracket or word[0].islower() or word[0].isdigit():
-            return False
-        # "U.S. Postal Service", "J. Park": what follows in capitals is a name unless sentences often begin with it.
-        return bare in STARTERS or (not (len(stem) == 1 or low in COUNTRIES) and _punkt_ends(stem + ".", word))
-    if low != stem.lower():
-        return not word[0].islower()
-    if bracket and low in _english().abbrev_types:
-        return False
-    return _punkt_ends(stem + ".", word)
-
-
-def _punkt_ends(stem: str, word: str) -> bool:
-    """What Punkt says of these two words. Without a word before the mark there is nothing to ask about."""
-    return len(stem) < 2 or _tokenizer().text_contains_sentbreak(f"{stem} {word}")
-
-
-def _tokenizer() -> PunktSentenceTokenizer:
-    """The English tokenizer, made once per process."""
-    global _punkt
-    if _punkt is None:
-        with _lock:
-            if _punkt is None:
-                _punkt = PunktSentenceTokenizer(_english())
-    return _punkt
-
-
-class _Orthography(defaultdict):
-    """Answers 0 for unknown words without storing them: reading must not grow what threads share."""
-
-    def __missing__(self, word: str) -> int:
-        return 0
-
-
-@lru_cache(maxsize=1)
-def _english() -> PunktParameters:
-    """Parameters from the package data, with our abbreviations added."""
-    raw = json.loads(resources.files("nli_faith").joinpath("data/punkt_english.json").read_text("utf-8"))
-    parameters = PunktParameters()
-    parameters.abbrev_types = set(raw["abbreviations"]) | INNER | TITLES | MORE_ABBREVIATIONS
-    parameters.collocations = {tuple(pair) for pair in raw["collocations"]}
-    parameters.sent_starters = set(raw["starters"])
-    parameters.ortho_context = _Orthography(int)
-    for flags, words in raw["orthography"].items():
-        parameters.ortho_context.update(dict.fromkeys(words.split(" "), int(flags)))
-    return parameters

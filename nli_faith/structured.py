@@ -20,6 +20,13 @@ _WORDS = {"true": "yes", "True": "yes", "false": "no", "False": "no", "null": "n
           "NaN": "not given", "nan": "not given"}  # fmt: skip
 _RECORDS = re.compile(r"\{|\[\s*\{")
 _HOURS = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s*[-\u2013]\s*([01]?\d|2[0-4]):([0-5]?\d))?")
+# Names of values that are times of day; elsewhere "16:9" is a ratio and "3:1" a score.
+_TIMES = re.compile(
+    r"\b(?:hours?|times?|open(?:s|ed|ing)?|clos(?:es?|ed|ing)|starts?|ends?|begins?|finish|arriv\w+|depart\w+|"
+    r"check ?(?:in|out)|schedule|from|to|until|at|days?|daily|week(?:days?|ends?)|"
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?)?|am|pm|shift)\b",
+    re.I,
+)
 _JSON = json.JSONDecoder(strict=False)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|_+")
 
@@ -86,10 +93,10 @@ def _string(raw: str) -> str:
         return raw[1:-1]
 
 
-def _clock(value: str) -> str:
+def _clock(value: str, path: tuple[str, ...]) -> str:
     """A time of day or two, with its minutes in full and as a twelve-hour clock says it; any other value as it is."""
     match = _HOURS.fullmatch(value)
-    if not match:
+    if not match or not (match.group(3) or any(_TIMES.search(name) for name in path)):
         return value
     times = [(int(h), int(m)) for h, m in (match.group(1, 2), match.group(3, 4)) if h is not None]
     full = "-".join(f"{h}:{m:02}" for h, m in times)
@@ -113,7 +120,7 @@ def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], lea
         return _elements(text, at + 1, key_start, path, leaves, depth)
     match = _STRING.match(text, at)
     if match:
-        value = _clock(_string(match[0]))
+        value = _clock(_string(match[0]), path)
     else:
         match = _SCALAR.match(text, at)
         if not match:

@@ -35,7 +35,10 @@ PLAIN = frozenset(
     " sues denies urges warns vows seeks defends criticizes agrees appoints elects approves accuses admits apologizes"
     " confesses pleads discovers reveals unveils proposes considers awaits survives suffers escapes invades collapses"
     " explodes shuts praises emphasizes discusses develops deploys resumes sparks signals advertises threatens"
-    " conducts recalls affects raises differs opposes strengthens".split()
+    " conducts recalls affects raises differs opposes strengthens arrives departs orbits melts accrues relieves delivers"
+    " outperforms maintains manages performs possesses introduces excludes governs dominates freezes boils erupts infects"
+    " inhibits activates encodes regulates restricts waives reimburses deducts terminates matures acquires migrates absorbs"
+    " contributes weakens stimulates determines demonstrates proves renews thins lowers".split()
 )
 # Nouns as often as verbs: finite only when something like an object follows ("costs $5", not "shipping costs").
 DOUBTFUL = frozenset(
@@ -68,7 +71,8 @@ OBJECT = frozenset(
     " almost over under between from at by to in on into no not all any each every both some more less most as "
     "for with "
     "well out"
-    " off down back until several many some various numerous two three four five additional $ € £".split()
+    " off down back until several many some various numerous two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
+    " sixty seventy eighty ninety hundred thousand additional best better fine $ € £".split()
 )
 NO_PAST = frozenset(
     "need feed seed speed bed red hundred shed breed weed deed indeed exceed proceed succeed bleed united limited "

@@ -25,8 +25,6 @@ KNOWN_MISSES = {
     ("hard-2", "The firm left the U.S."): "'U.S. Postal Service' would be torn by the rule that could cut here",
     ("hard-2", "Investors were pleased."): "as above",
     ("hard-3", "They contain no information about parking."): "'they' may be anything; a claim is the safe reading",
-    ("hard-4", "The fee is $5."): "no space after the full stop looks like a version or a file name",
-    ("hard-4", "The form is free."): "as above",
 }
 
 
@@ -129,6 +127,7 @@ def test_laws_hold_on_the_fixture(name):
 FRAGMENTS = st.sampled_from(
     ["# Price", "**Price**", "- ", "* a", "1. ", "2. Do it. ", "a) ", "| a | b |", "|---|---|", "|", "```", "```py", "~~~", "> ", "[1]", "[^1]: ", "[2, 3]", "[x](http://a.b/c.d)", "`f(x)[0]`"]
     + ["![", "](", "<br>", "<b>", "&amp;", "\\*", "**", "_", "Dr. ", "U.S. ", "e.g. ", "3.14 ", "v1.2. ", "No. 5 ", "a.m. ", "... ", "?! ", '."', "。", "؟ ", "।", "The fee is $5. ", "I don't know. "]
+    + ["42. ", "(5) people. ", "c) ", "```md", "```json", '```json {"a": 5}', "| **a** | 1 |", "arr[5] ", "in [3], ", "([1]) ", "[1][2]", ">90% ", "<answer>", "Sources:", "User: Hi! ", "How many? 12. ", "It is.The "]
     + ["The documents do not mention it, but ", "Hello! ", "Here is a list:", "---", "===", '{"a": 1}', "{", '"', "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u200b", "\x00", "\ud800", "👍", " ", "(Source: x)", "你好", "\u2028"]
 )
 
@@ -180,8 +179,9 @@ def test_a_claim_cannot_hide(place):
     assert any("grew 40%" in claim.text and claim.kind == CLAIM for claim in split_claims(answer)), split_claims(answer)
 
 
-def test_what_is_in_a_fence_is_kept_as_code():
-    claims = split_claims("See:\n\n```\nRevenue grew 40% in 2023.\n```\n\nIt fell later.")
+@pytest.mark.parametrize("fence", ["```python\n{}\n```", "```\nx = 1\n{}\n```", "~~~sh\n{}"])
+def test_what_is_code_in_a_fence_is_kept_as_code(fence):
+    claims = split_claims("It fell later.\n\n" + fence.format('print("Revenue grew 40% in 2023.")'))
     assert [claim.kind for claim in claims if "40%" in claim.text] == ["code"]
 
 

@@ -136,7 +136,7 @@ def test_a_part_that_claims_nothing_is_typed_so():
 
 @pytest.mark.parametrize(
     "answer",
-    ["| Plan | Note |\n|---|---|\n| Basic | It costs $5 and includes support |", "The plan:\n- free and covers all\n", "```\nIt is new and it costs $5.\n```"],
+    ["| Plan | Note |\n|---|---|\n| Basic | It costs $5 and includes support |", "The plan:\n- free and covers all\n", "```python\nprint('It is new and it costs $5.')\n```"],
 )
 def test_what_is_read_otherwise_than_it_stands_is_not_cut(answer):
     assert split_claims(answer, None, "clause") == split_claims(answer)

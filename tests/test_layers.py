@@ -16,7 +16,7 @@ PACKAGE = Path(nli_faith.__file__).parent
 
 FLOORS = {
     "ground": "errors types options json_text ahead memory",
-    "text": "abbreviations verbs sentences markup refusals kinds blocks reading json_answers clause_words clause_heads clauses claims language structured evidence",
+    "text": "abbreviations verbs periods sentences citation_marks markup tails foreign_refusals refusals kinds leads spans fences list_marks table_blocks blocks headings json_answers reading clause_words clause_heads clauses claims language structured evidence",
     "facts": "quantities units number_words dates amounts numerals numbers negation flags",
     "tokens": "words tokens long_claims windows pairs batches",
     "decision": "scores",
@@ -24,7 +24,7 @@ FLOORS = {
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets joins summary",
     "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
     "chain": "waves drafts joined identity in_memory frames tables pipeline workers",
-    "top": "files plans preview doctor made_up speed bench display progress prefilter_arguments arguments prefilter_commands cli __main__",
+    "top": "files plans preview doctor made_up speed bench display progress pipes prefilter_arguments arguments prefilter_commands cli __main__",
 }
 ORDER = [name for floor in FLOORS.values() for name in floor.split()]
 
@@ -36,7 +36,7 @@ LIBRARIES = {
     "transformers": {"networks", "speed"},
     "tokenizers": {"words", "tokens", "doctor"},
     "huggingface_hub": {"checkpoints"},
-    "nltk": {"sentences", "negation"},
+    "nltk": {"periods", "negation"},
     "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "files", "tables"},
     "fsspec": {"sources"},
     "datasets": {"sources"},

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nli_faith import sentences
+from nli_faith import periods
 from nli_faith.sentences import split_sentences
 
 PLAIN_GROUPS = {
@@ -51,12 +51,37 @@ def test_the_plain_groups_of_the_fixture():
         "پہلا جملہ۔|دوسرا جملہ۔",
         "See e.g. Smith vs. Jones.|It was settled.",
         "It cost $5. [2]|It was new.",
+        "Acme Inc.|Revenue rose 5%.",
+        "Acme Inc. Chairman of the board Bo Lee left.|Acme Co. CEO Jo Lee stayed.",
+        "Take one every 8 hr.|Do not take more.",
+        "Add 8 oz.|Stir in the milk.",
+        "Add 8 oz. Cheddar cheese.|Bake it for 30 mins.|Slice it.",
+        "It treats colds, flu, etc.|Doctors prescribe it.",
+        "He fought in World War I.|Germany lost.",
+        "It is a work of art.|12 paintings were sold.",
+        "See art. 12 of it.|It is ranked no. 5 there.",
+        "The answer is no.|5 people voted.",
+        "Is it heated?|No.|2 lanes are open.",
+        "How many are there?|12.|Is it heated?",
+        "Ask the sales rep.|Discounts apply.",
+        "It is under 18 U.S.C. § 1030.|It was upheld (9th Cir. 1999) later.",
+        "See Fed. R. Civ. P. 12(b)(6) for this.|The 9th Cir. affirmed it.",
+        "Take 1 tab. daily.|Open the tab.|Click it.",
+        "Yahoo! Japan is owned by a bank.|They agreed.",
     ],
 )
 def test_boundaries(text):
     want = text.split("|")
     for glue in ("\n", " ") if "\n" not in text and "title" not in text and not text[0] == "这" else ("\n",):
         assert parts(glue.join(want)) == want
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It rose 1.2%.|The Dow fell.", "Is it safe?|Yes.", "The fee is $5.|The form is free.", "It closed (in May).|This is new.", "Look at example.com/a?This=1 and b.Then(c) here."],
+)
+def test_a_forgotten_blank(text):
+    assert parts(text.replace("|", "")) == text.split("|")
 
 
 def test_a_blank_line_ends_a_sentence():
@@ -93,8 +118,8 @@ def test_a_long_text_takes_time_in_proportion():
 
 
 def test_threads_share_one_tokenizer(monkeypatch):
-    monkeypatch.setattr(sentences, "_punkt", None)
-    sentences._period_ends.cache_clear()
+    monkeypatch.setattr(periods, "_punkt", None)
+    periods.period_ends.cache_clear()
     found = []
     threads = [threading.Thread(target=lambda: found.append(parts("The mill closed. Dr. Lee left. Costs fell."))) for _ in range(8)]
     for thread in threads:
@@ -105,6 +130,6 @@ def test_threads_share_one_tokenizer(monkeypatch):
 
 
 def test_reading_does_not_grow_the_parameters():
-    before = len(sentences._english().ortho_context)
+    before = len(periods._english().ortho_context)
     parts("Zyxwv. Qwertz. Uvwxyz Inc. Abcdefg.")
-    assert len(sentences._english().ortho_context) == before
+    assert len(periods._english().ortho_context) == before

@@ -57,7 +57,18 @@ def test_a_record_is_read_with_its_keys_before_every_value(write):
     ],
 )
 def test_times_of_day_are_written_out(raw, read):
-    assert texts(json.dumps({"a": raw})) == [f"a: {read}"]
+    assert texts(json.dumps({"opening": raw})) == [f"opening: {read}"]
+
+
+@pytest.mark.parametrize("name", ["open", "closingTime", "Monday", "check_in", "start"])
+def test_one_time_of_day_is_known_by_its_name(name):
+    assert texts(json.dumps({name: "7:5"}))[0].endswith(": 7:05 (7:05 AM)")
+    assert texts(json.dumps({name: {"bar": ["7:5"]}}))[0].endswith(": 7:05 (7:05 AM)")
+
+
+@pytest.mark.parametrize("value", ["16:9", "3:1", "1:4"])
+def test_ratios_and_scores_are_no_times(value):
+    assert texts(json.dumps({"aspect ratio": value, "score": value})) == [f"aspect ratio: {value}", f"score: {value}"]
 
 
 @pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])

@@ -1,0 +1,115 @@
+"""Lines that stand above others: lead-ins ("The kit contains:") and marked headings. A name, a remark, or a claim?"""
+
+from __future__ import annotations
+
+import re
+
+from nli_faith.kinds import kind_of
+from nli_faith.refusals import EVIDENCE
+from nli_faith.tails import has_subject_and_verb
+from nli_faith.types import CLAIM
+from nli_faith.verbs import WORD, has_finite_verb
+
+FIGURE = re.compile(r"(?<!passage )(?<!document )(?<!source )(?<!\w)\d")
+# The line stops where its object should be: "The warranty covers:", "You need:", "It is available in:".
+OPEN_VERB = re.compile(
+    r"\b(?:(?:include|cover|contain|highlight|praise|emphasi[sz]e|need|require|support|offer|provide|receive|"
+    r"comprise|"
+    r"list|mention|state|say|note|recommend|suggest|show|accept|allow|involve|use|serve|sell|make|get|find|choose|see"
+    r"|know|report|describe|discuss|explain|cite|run|ask|do)(?:s|es|d)?|ha(?:s|ve|d)|found|are|is|was|were|be|can|"
+    r"may|"
+    r"must|should|will|by|to|with|for|of|from|as|in|that|these|this|those|such as)"
+    r"(?: (?:the|some|several|many|various|multiple|a few|all))*$"
+)
+# It only announces what its items say: "The kit contains the following items:", "We offer these plans:", "run this:".
+ANNOUNCED = re.compile(
+    r"\b(?:(?:the )?following(?: [\w-]+){0,4}|as follows|(?:given|listed|shown|outlined) below|these(?: [\w-]+){1,3}|"
+    r"(?:run|type|enter|use|do|try|follow)(?: (?:this|it))?(?: [\w-]+)?)$"
+)
+# "If you move, ..." says nothing by itself, "Because it is banned, ..." does.
+SUBORDINATE = re.compile(
+    r"^(?:(?:however|therefore|alternatively|additionally|also|thus|so|finally|overall|and|but|yes|no|sure|then|next)\b,? |"
+    r"(?:if|when|whenever|once|before|after|unless|until|to)\b[^,:]*,\s*|"
+    r"(?:while|as|for|in|on|at|with|based|according|given|per|from|under)\b[^,:\d]*,\s*)"
+)
+CONJUNCTION = re.compile(r",? (?:and|but|so|because|while)\b|, (?!which\b)")
+REASON = re.compile(r" (?:for|because of|due to)$")
+QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+# How a long name of a part begins; other long lines may have a verb that no list knows.
+PURPOSE = re.compile(
+    r"(?:to|for|how|based|according|when|if|before|after|once|under|in|on|at|by|with|following|summary|overview|"
+    r"difference|key|main|step|method)\b"
+)
+# Lead-in lines that add nothing to what they stand before, and those above a list of sources.
+EMPTY_LEAD = re.compile(
+    rf"(?:based (?:solely |only )?(?:up)?on|according to|as per) [^:,]{{0,40}}{EVIDENCE}|in summary|summary|answer|"
+    rf"notes?"
+)
+SOURCES_LEAD = re.compile(r"(?:sources?|references?|citations?|sources used|footnotes)")
+VERB_BY_FORM = re.compile(r"(?:[A-Z][\w'-]* )+[a-z]{3,}(?<![sui])s (?:[A-Z]|the\b|an?\b|its\b|their\b)(?!.* [Ff]or\b)")
+LONGEST_LEAD_IN = 16  # words
+SHORT_LEAD_IN = 7  # words within which a figure is part of a name ("Review 2 (May 2021):")
+
+
+def kind_of_lead(text: str) -> str:
+    """The kind of a line that ends in a colon and introduces what follows: "heading" (a name), "meta" or a claim.
+
+    It is a claim as soon as it may say something that its items don't say by themselves.
+    """
+    low = text.lower().replace("’", "'").strip().rstrip(":： ")
+    kind = kind_of(f"{low}:")
+    words = len(low.split())
+    if kind != CLAIM:
+        return kind
+    main = _main(low)
+    if words > LONGEST_LEAD_IN or (words > SHORT_LEAD_IN and FIGURE.search(main)) or _states_before(main):
+        return CLAIM
+    announced = ANNOUNCED.search(main)
+    if announced:
+        return CLAIM if _hangs_loosely(main[: announced.start()].rstrip()) else "meta"
+    if OPEN_VERB.search(low):
+        return "meta"
+    named = not has_finite_verb(low) and (words <= SHORT_LEAD_IN or PURPOSE.match(low))
+    return "heading" if named else CLAIM
+
+
+def _main(low: str) -> str:
+    """The clause that is left open, without quotations and without what says nothing before it."""
+    low = QUOTED.sub("x", low)
+    for _ in range(3):
+        low = SUBORDINATE.sub("", low)
+    return low
+
+
+def _states_before(clause: str) -> bool:
+    """Whether a whole clause stands before the one that is left open: "It costs ten dollars and includes:"."""
+    cuts = [cut.start() for cut in CONJUNCTION.finditer(clause)]
+    return any(has_subject_and_verb(clause[:at]) and len(WORD.findall(clause[at:])) > 1 for at in cuts)
+
+
+def _hangs_loosely(before: str) -> bool:
+    """Whether "the following" gives reasons for a statement that is whole: "He was fired for the following reasons:"."""
+    bare = REASON.sub("", before)
+    return bare != before and has_subject_and_verb(bare) and not OPEN_VERB.search(bare)
+
+
+def kind_of_heading(text: str) -> str:
+    """The kind of a marked heading: a claim when it states a fact, for a claim can't pass by being a heading."""
+    asked = text.rstrip().endswith(("?", "？", "؟"))
+    bare = re.sub(r"^[\d.)(:]+\s*", "", text)
+    return "heading" if asked or not (has_finite_verb(bare) or _has_verb_by_form(bare)) else CLAIM
+
+
+def _has_verb_by_form(text: str) -> bool:
+    """A small word in -s between a capital and an article or a name: "Aspirin thins the blood", "Acme acquires Globex"."""
+    return VERB_BY_FORM.match(text) is not None or has_subject_and_verb(text[:1].lower() + text[1:])
+
+
+def says_nothing(lead: str) -> bool:
+    """Whether a lead-in line or heading adds nothing to the fragments below it: "According to the documents:"."""
+    return EMPTY_LEAD.fullmatch(lead.lower().rstrip(":： ")) is not None
+
+
+def names_sources(lead: str) -> bool:
+    """Whether a lead-in line or heading announces a list of sources, whose fragments are no claims."""
+    return SOURCES_LEAD.fullmatch(lead.lower().rstrip(":： ")) is not None

@@ -1,0 +1,272 @@
+"""What is read in headings, lists, tables, fences, bibliographies and JSON: laws where there are any, cases otherwise."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nli_faith.claims import split_claims
+from nli_faith.types import CLAIM
+
+
+def read(answer, question=None):
+    """(kind, hypothesis) of every unit."""
+    return [(claim.kind, claim.hypothesis) for claim in split_claims(answer, question)]
+
+
+def claims(answer, question=None):
+    return [hypothesis for kind, hypothesis in read(answer, question) if kind == CLAIM]
+
+
+WORDS = st.lists(st.sampled_from("Oslo Ghana Acme maple harbour lamp river".split()), min_size=1, max_size=3).map(" ".join)
+MARKED = ["**{}**", "__{}__", "# {}", "### {} ###", "{}\n==="]
+
+
+# Headings
+
+
+@given(st.sampled_from(MARKED), WORDS)
+def test_an_answer_that_is_one_heading_is_read_with_the_question(mark, words):
+    assert claims(mark.format(words), "Which one is it?") == [f"Which one is it? {words}"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(MARKED), WORDS, st.integers(0, 99)), min_size=1, max_size=4))
+def test_what_is_given_behind_a_colon_counts_however_it_is_marked(lines):
+    answer = "\n\n".join(mark.format(f"{words}: ${price}") for mark, words, price in lines)
+    assert claims(answer) == [f"{words}: ${price}" for _, words, price in lines]
+
+
+@given(st.sampled_from(MARKED), WORDS)
+def test_a_heading_above_a_paragraph_names_it(mark, words):
+    assert claims(f"{mark.format(words)}\n\nThe mill was sold.") == ["The mill was sold."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("The return window is:\n\n**30 days**", ["The return window is: 30 days"]),
+        ("**30 days**\n\nThe window opens on delivery.", ["30 days", "The window opens on delivery."]),
+        ("## Rating: 4.5/5\n\nIt is liked.", ["Rating: 4.5/5", "It is liked."]),
+        ("## Side effects: nausea\n\nIt is safe.", ["Side effects: nausea", "It is safe."]),
+        ("# Paris\n\nI hope this helps!", ["Paris"]),
+        ("# Fees\n\nIt costs $5.\n\n**$9 for groups**", ["It costs $5.", "Fees: $9 for groups"]),
+        # Titles have colons too, and what stands above everything names everything.
+        ("# Summary: The Fall of a King\n\nHe fled.", ["He fled."]),
+        ("## Step 2: Preheat\n\nHeat it.", ["Heat it."]),
+        ("**The Blue Door**\n\n**Hours**\n\nIt opens at 9.", ["It opens at 9."]),
+        ("**Details:**\n\n**Hours:**\n- 9 to 5", ["Hours: 9 to 5"]),
+        ("# Guide\n\n## Care\n\nWater it.", ["Water it."]),
+        ("## Refund policy\n\nThe documents do not mention it.", []),
+        ("**Yes**\n\nThe lease allows cats.", ["The lease allows cats."]),
+    ],
+)
+def test_headings(answer, said):
+    assert claims(answer) == said
+
+
+def test_a_bold_yes_is_read_with_the_question():
+    assert claims("**Yes**\n\nThe lease allows cats.", "Are cats allowed?")[0] == "Are cats allowed? Yes"
+
+
+# Numbers that count a list, and others
+
+
+@given(st.integers(2, 999), st.sampled_from(["{}. ", "{}) ", "({}) "]), st.sampled_from(["", "How many are there? ", "It is old.\n\n"]))
+def test_a_number_that_counts_no_list_is_in_a_unit(number, mark, before):
+    figure = mark.format(number)
+    answer = f"{before}{figure}That is all of them."
+    at = answer.index(str(number))
+    assert any(claim.start <= at < claim.end for claim in split_claims(answer))
+
+
+@given(st.integers(2, 9), st.sampled_from(["{}. ", "{}) ", "({}) "]), st.sampled_from(["\n", "\n\n", " "]), st.integers(1, 30))
+def test_numbers_that_count_are_in_no_unit(count, mark, glue, first):
+    first = 1 if glue == " " else first
+    answer = glue.join(f"{mark.format(number)}It has a lamp." for number in range(first, first + count))
+    assert claims(answer) == ["It has a lamp."] * count
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("How many? 12. Is it heated? Yes.", ["12.", "Yes."]),
+        ("5. It has five.", ["5. It has five."]),
+        ("(5) people came.", ["(5) people came."]),
+        ("c) Open it.\nd) Close it.", ["Open it.", "Close it."]),
+        ("(c) Acme, 2021", ["(c) Acme, 2021"]),
+        ("1. It ends.\n\n2. It begins.\n\n10. It goes on.", ["It ends.", "It begins.", "It goes on."]),
+        ("1. To sue, one must show: (1) harm and (2) a lie.\n2. It is hard.", ["To sue, one must show: harm and", "To sue, one must show: a lie.", "It is hard."]),
+    ],
+)
+def test_numbers(answer, said):
+    assert claims(answer) == said
+
+
+# Tables
+
+
+@given(st.lists(st.tuples(WORDS, st.integers(0, 99)), min_size=2, max_size=4), st.booleans())
+def test_every_row_of_a_table_of_values_counts(pairs, ruled):
+    rows = [f"| Seats {words} | {value} % |" for words, value in pairs]
+    if ruled:
+        rows.insert(1, "|---|---|")
+    assert claims("\n".join(rows)) == [f"Seats {words}: {value} %" for words, value in pairs]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("| **Founded** | in May |\n|:--|:--|\n| **Seat** | Oslo |", ["Founded: in May", "Seat: Oslo"]),
+        ("| Founded | 1998 |\n|--|--|\n| Seat | Oslo |", ["Founded: 1998", "Seat: Oslo"]),
+        ("| | |\n|--|--|\n| Seat | Oslo |", ["Seat: Oslo"]),
+        ("| Metric | 2023 |\n|--|--|\n| Sales | $5 |", ["Metric: Sales; 2023: $5"]),
+        ("| North | 2023 |\n|--|--|\n| Sales | $5 |", ["North: Sales; 2023: $5"]),
+        ("| **Feature** | **Size** |\n|--|--|\n| **Lamp** | 5 cm |", ["Feature: Lamp; Size: 5 cm"]),
+        ("| Accuracy | > 90% |", ["Accuracy: > 90%"]),
+    ],
+)
+def test_tables(answer, said):
+    assert claims(answer) == said
+
+
+# Fences
+
+TEXTS = st.sampled_from(["The fee is $5.", "- It is new.\n- It is old.", "| Plan | Fee |\n|---|---|\n| Basic | $5 |", "# Fees\n\nIt costs $5 [1].", "I don't know."])
+
+
+@given(TEXTS, st.sampled_from(["markdown", "md", "text", "txt", "Markdown"]), st.sampled_from(["\n```", "\n~~~", ""]), st.sampled_from(["", "See below.\n\n"]))
+def test_text_in_a_fence_is_read_as_if_there_were_none(text, name, closing, before):
+    mark = "~~~" if "~" in closing else "```"
+    fenced = read(f"{before}{mark}{name}\n{text}{closing}")
+    assert fenced == read(f"{before}{text}")
+
+
+@given(st.dictionaries(WORDS, st.integers(0, 99) | WORDS, min_size=1, max_size=3), st.sampled_from(["json", "JSON", ""]), st.sampled_from([None, 2]))
+def test_json_in_a_fence_is_read_like_json(value, name, indent):
+    body = json.dumps(value, indent=indent)
+    before = f"Here is the JSON:\n\n```{name}\n"
+    answer = f"{before}{body}\n```\n\nIt is final."
+    inside = [(claim.start + len(before), claim.end + len(before), claim.kind, claim.hypothesis) for claim in split_claims(body)]
+    assert [(claim.start, claim.end, claim.kind, claim.hypothesis) for claim in split_claims(answer)[1:-1]] == inside
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("```\nThe price is $40\n```", ["The price is $40"]),
+        ('```json {"fee": "$5"}', ["fee: $5"]),
+        ('```json {"fee": "$5"}```\nIt is final.', ["fee: $5", "It is final."]),
+        ('```json\n{"fee": "$5", "ter', ['{"fee": "$5", "ter']),
+        ("```markdown\nRun this:\n```sh\nls -l\n```\nIt is done.\n```\nIt is over.", ["It is done.", "It is over."]),
+    ],
+)
+def test_fences(answer, said):
+    assert claims(answer) == said
+
+
+@pytest.mark.parametrize("inside", ["x = 5\nprint(x)", "pip install acme", "# This sets the price to five.\nprice = 5\nfee = price + 1", "for (;;) { stop(); }", "name: acme\nport: 80"])
+@pytest.mark.parametrize("name", ["", "python"])
+def test_code_stays_code(inside, name):
+    assert [kind for kind, _ in read(f"See this.\n\n```{name}\n{inside}\n```")][1:] == ["code"]
+
+
+# Citations and other brackets, signs, tags, speakers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The function returns [1, 2, 3].", "Use arr[5]", "Use my_list[5] here.", "Use arr[1][2] here.", "It has values [3, 5] and the range was [6, 8].", "sorted([3,1,2]) gives [1, 2, 3]",
+        "As shown in [3-5], it works.", "If a<b then b>a.", "If x <b and y> c.", ">90% of patients recovered.", "Customer: Acme Inc.", "Agent: J. Park",
+    ],
+)  # fmt: skip
+def test_signs_and_numbers_in_brackets_are_kept(text):
+    assert claims(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Sales rose [1, 2].", "Sales rose."),
+        ("Sales rose[1] in May [2,3], too [4].", "Sales rose in May, too."),
+        ("Sales rose (5%)[1].", "Sales rose (5%)."),
+        ("Sales rose ([1], [2]).", "Sales rose."),
+        ("We offer free returns [1, 2].", "We offer free returns."),
+        ("He is Bo Lee [1][2].", "He is Bo Lee."),
+        ("It is new [1](http://a.b).", "It is new."),
+        ("- >5 years of work", ">5 years of work"),
+        ("> It is new.", "It is new."),
+        ('It is <b>new</b> <a href="x">here</a><br/>now.', "It is new here now."),
+        ("Agent: The lease allows cats.", "The lease allows cats."),
+        ("**Assistant:** It is new.", "It is new."),
+    ],
+)
+def test_marks_are_not_read(text, said):
+    assert claims(text) == [said]
+
+
+def test_what_a_speaker_says_has_its_kind():
+    assert read("User: Thanks!\n\nAgent: You're welcome!") == [("greeting", "Thanks!"), ("greeting", "You're welcome!")]
+
+
+@pytest.mark.parametrize("answer", ["<answer>Oslo</answer>", "<answer>\nOslo\n</answer>"])
+def test_tags_around_an_answer_leave_it_alone(answer):
+    assert claims(answer, "Where is it?") == ["Where is it? Oslo"]
+
+
+# Bibliographies
+
+
+@given(st.lists(st.sampled_from(["Lease agreement", "https://x.org/a", "Handbook, 2019", '"Rates"']), min_size=1, max_size=4), st.sampled_from(["\n", "\n\n"]), st.sampled_from(["Sources:", "**References**"]))
+def test_entries_below_sources_are_no_claims(entries, glue, lead):
+    answer = glue.join(f"[{number}] {entry}" for number, entry in enumerate(entries, 1))
+    assert claims(f"It ends in May.\n\n{lead}\n{answer}\n\nThe lease is new.") == ["It ends in May.", "The lease is new."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("It ends.[^1]\n\n[^1]: Lease, section 4.", ["It ends."]),
+        ("It ends.[^1]\n\n[^1]: The lease ends in May.", ["It ends.", "The lease ends in May."]),
+        ("Sources:\n[1] Lease\n[2] The lease ends in May.\n\nPrice: $40", ["The lease ends in May.", "Price: $40"]),
+        ("**Sources:**\n- Lease\n\nPrice: $40", ["Price: $40"]),
+    ],
+)
+def test_sources(answer, said):
+    assert claims(answer) == said
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    ("value", "notes"),
+    [
+        ({"match": "Ghana vs Peru", "score": "3-1", "source": "Lake Oslo"}, []),
+        ({"answer": "It is 5.", "score": 0.9, "source": "a.pdf"}, ["score", "source"]),
+        ({"answer": "It is 5.", "confidence": "high", "sources": ["https://x.org"]}, ["confidence", "sources"]),
+        ({"answer": "It is 5.", "score": "3-1"}, []),
+        ({"answer": "It is 5.", "source": "The lease was signed in May."}, []),
+        ({"answer": "It is 5.", "notes": {"score": 98, "source_id": 7}}, ["notes: score", "notes: source_id"]),
+        ({"confidence": 0.9}, []),
+    ],
+)
+def test_notes_stand_beside_an_answer(value, notes):
+    found = [hypothesis.rpartition(": ")[0] for kind, hypothesis in read(json.dumps(value)) if kind == "meta" and ":" in hypothesis]
+    assert found == notes
+
+
+PATHOLOGICAL = [
+    "```json\n" * 40_000, '```json\n{"\n' * 20_000, "```md\n" * 40_000, "```md\n" * 20_000 + "```\n" * 20_000, "**a**\n" * 40_000, "a\n\n" * 20_000 + "# a\n" * 20_000, "[^1]: a\n" * 30_000,
+    "How? 2. " * 20_000, "No? No. 5 " * 15_000, "([1]) " * 30_000, "arr[1] " * 30_000, "Sources:\n[1] a\n" * 10_000, "| a | 1 |\n|-|-|\n" * 10_000, "User: " * 40_000, "a.The " * 30_000,
+    "<b x=" * 40_000, '```json {"' * 20_000, "```\nIt is a b c.\n" * 20_000, "12. a\n" * 30_000, "<answer>" * 30_000, "(" * 50_000 + "[1]" + ")" * 50_000, "a: " * 50_000, "**a: 1**\n\n" * 20_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PATHOLOGICAL, ids=lambda text: repr(text[:12]))
+def test_time_is_linear(text):
+    begin = time.process_time()
+    split_claims(text)
+    assert time.process_time() - begin < 8
