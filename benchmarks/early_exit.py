@@ -3,7 +3,8 @@
     python benchmarks/early_exit.py --data answers.jsonl --limit 200 --out benchmarks/results/NAME.json
 
 The rows are read once against all windows. The waves are then replayed over those probabilities by the product's own code,
-so savings and verdicts are those of equal logits, free of rounding. "First window supports" is the hit rate of the order by
+so savings, verdicts and `faithful` are those of equal logits, free of rounding; pairs that are read only to settle
+`faithful` are among those that count as read. "First window supports" is the hit rate of the order by
 overlap, among supported claims with a choice of windows; beside it the order of the chunks as given, and chance. With
 --passes both ways are also timed, and their verdicts compared: other batches round differently, so a verdict may change
 where entailment wins or loses by less than spec 2.5 allows.
@@ -80,6 +81,7 @@ class Tally:
     as_given: float = 0.0
     by_chance: float = 0.0
     changed: int = 0
+    other_answers: int = 0
 
     def line(self, windows: str) -> dict:
         """The group as a line of the table."""
@@ -87,7 +89,7 @@ class Tally:
             "windows": windows, "rows": self.rows, "claims": self.claims, "supported": self.supported, "pairs": self.pairs,
             "share_read": _ratio(self.read, self.pairs), "first_by_overlap": _ratio(self.by_overlap, self.choices),
             "first_as_given": _ratio(self.as_given, self.choices), "first_by_chance": _ratio(self.by_chance, self.choices),
-            "verdicts_changed": self.changed,
+            "verdicts_changed": self.changed, "faithful_changed": self.other_answers,
         }  # fmt: skip
 
 
@@ -95,24 +97,26 @@ def _ratio(part: float, whole: float) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def replay(read: WindowRead, encoder, rule: Rule) -> tuple[list[dict], Counts]:
+def replay(read: WindowRead, encoder, rule: Rule, answer_threshold: float) -> tuple[list[dict], Counts]:
     """(a line for each group of rows and one for all, counts of the waves) of an exhaustive reading."""
     drafts, counts = [draft for draft, _ in read.grids], Counts()
     if not drafts:
         return [], counts
     sides = [(draft.hypotheses, draft.premises) for draft in drafts]
-    grids = score_in_waves(sides, read.premises, read.hypotheses, Replay(encoder, read), rule, counts)
+    grids = score_in_waves(sides, read.premises, read.hypotheses, Replay(encoder, read), rule, counts, answer_threshold)
     tallies = {group: Tally() for group in (*GROUPS, None)}
     for (draft, whole), grid in zip(read.grids, grids, strict=True):
         group = next(group for group in GROUPS if group[0] <= len(draft.windows) <= group[1])
         for tally in (tallies[group], tallies[None]):
-            _count(tally, draft, whole, grid, read, rule)
+            _count(tally, draft, whole, grid, read, rule, answer_threshold)
     names = {group: str(group[0]) if group[0] == group[1] else f"{group[0]}-{group[1]}" for group in GROUPS}
     names |= {GROUPS[-1]: f"{GROUPS[-1][0]} or more", None: "all"}
     return [tally.line(names[group]) for group, tally in tallies.items() if tally.rows], counts
 
 
-def _count(tally: Tally, draft, whole: np.ndarray, grid: np.ndarray, read: WindowRead, rule: Rule) -> None:
+def _count(
+    tally: Tally, draft, whole: np.ndarray, grid: np.ndarray, read: WindowRead, rule: Rule, answer_threshold: float
+) -> None:
     supports = rule.supports(whole)
     tally.rows += 1
     tally.claims += len(draft.claims)
@@ -121,6 +125,8 @@ def _count(tally: Tally, draft, whole: np.ndarray, grid: np.ndarray, read: Windo
     before, after = (decide(draft, p, rule, read.hypotheses) for p in (whole, grid))
     tally.supported += sum(decision.verdict == "supported" for decision in before)
     tally.changed += sum(a.verdict != b.verdict for a, b in zip(before, after, strict=True))
+    one, other = (min(decision.support for decision in own) >= answer_threshold for own in (before, after))
+    tally.other_answers += one != other
     if supports.shape[1] > 1:
         order = wave_order([read.hypotheses.ids[i] for i in draft.hypotheses], [window.ids for _, window in draft.windows])
         held = supports.any(axis=1)
@@ -142,9 +148,9 @@ def compare(exhaustive: Sequence[AnswerScore], early: Sequence[AnswerScore]) -> 
     return {"claims": claims, "verdicts_changed": len(margins), "largest_margin_of_a_change": round(max(margins, default=0.0), 4)}
 
 
-def timed(report: Report, rows: Sequence[Row], reader: NliModel, seconds: float, most: int) -> None:
+def timed(report: Report, rows: Sequence[Row], reader: NliModel, threshold: float | None, seconds: float, most: int) -> None:
     """Both ways over the same rows, in turn, so that a disturbance meets both."""
-    ways = {early: Scorer(early_exit=early).over(reader) for early in (False, True)}
+    ways = {early: Scorer(early_exit=early, threshold=threshold).over(reader) for early in (False, True)}
     taken: dict[bool, list[float]] = {False: [], True: []}
     scores = {}
     for scorer in ways.values():
@@ -192,15 +198,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         made = made_up_rows(args.limit, reader, chunks=args.chunks)
         rows = [make_row(at, row["answer"], row["contexts"], None, row["id"]) for at, row in enumerate(made)]
     report.put(rows=len(rows), data="made up" if args.data is None else Path(args.data).name)
-    read = Scorer().over(reader).read_window(rows)
-    lines, counts = replay(read, reader.encoder, Rule(args.threshold))
+    scorer = Scorer(threshold=args.threshold).over(reader)
+    read = scorer.read_window(rows)
+    lines, counts = replay(read, reader.encoder, Rule(args.threshold), scorer.answer_threshold)
     for line in lines:
         report.add("replayed", line)
     report.put(distinct_pairs={"exhaustive": read.counts.pairs_scored, "early_exit": counts.pairs_scored})
     print(f"\n{text_table(lines, COLUMNS)}")
     print(f"distinct pairs read: {counts.pairs_scored:,} of {read.counts.pairs_scored:,}\n", flush=True)
     if args.passes:
-        timed(report, rows, reader, args.seconds, args.passes)
+        timed(report, rows, reader, args.threshold, args.seconds, args.passes)
     report.finish()
 
 

@@ -15,7 +15,7 @@ export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" HF_HUB_OFFLINE=1
 python="${PYTHON:-python}"
 device="${DEVICE:-cuda}"   # DEVICE=cpu SECONDS_EACH=0.2 ROWS=4 PATIENCE=20 is a rehearsal
 patience="${PATIENCE:-1}"  # time limits are so many times those below
-each="${SECONDS_EACH:-2}"  # seconds of one pass of a contender
+each="${SECONDS_EACH:-1}"  # seconds of one pass of a contender
 rows="${ROWS:-2048}"
 results="${OUT:-benchmarks/results}"
 data="${1:-}"

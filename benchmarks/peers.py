@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import torch
@@ -13,18 +14,23 @@ Run = Callable[[Sequence[tuple[str, str]]], np.ndarray]
 
 
 def peers(folder: str, reader: NliModel, names: str) -> dict[str, Callable[[], Run]]:
-    """name -> maker of each peer's run, which gives probabilities in our column order; made late, so that one is loaded at a time."""
+    """name -> maker of each peer's run, which gives probabilities in our column order. Those of one dtype share their weights."""
     device, order = reader.device, list(reader.checkpoint.labels.order)
     cuda = device.type == "cuda"
     half, sizes = (torch.float16, (32, 128, 512)) if cuda else (torch.bfloat16, (8, 32, 128))
     limit, word = reader.card.max_length, "fp16" if cuda else "bf16"
 
-    def cross_encoder(dtype: torch.dtype, size: int) -> Run:
+    @cache
+    def encoder_of(dtype: torch.dtype):
         from sentence_transformers import CrossEncoder
 
-        model = CrossEncoder(folder, num_labels=len(order), max_length=limit, device=str(device), model_kwargs={"dtype": dtype})
+        return CrossEncoder(folder, num_labels=len(order), max_length=limit, device=str(device), model_kwargs={"dtype": dtype})
+
+    def cross_encoder(dtype: torch.dtype, size: int) -> Run:
+        model = encoder_of(dtype)
         return lambda texts: model.predict(list(texts), batch_size=size, apply_softmax=True, show_progress_bar=False)[:, order]
 
+    @cache
     def loaded(dtype: torch.dtype):
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 

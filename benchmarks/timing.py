@@ -34,20 +34,25 @@ class Report:
     """Figures that are on disk after every line: a run that is cut off leaves what it has.
 
     Attributes:
-        figures: JSON-able; `machine`, `date`, `load_before`, `load_after`, `finished`, and a list for each section.
+        figures: JSON-able; `machine`, `date`, `load_before`, `load_after`, `disturbed`, `finished`, and a list for each
+            section.
     """
 
     def __init__(self, out: Path | None, reader) -> None:
-        self._out = out
-        self.figures = {"machine": machine(reader), "date": time.strftime("%Y-%m-%d"), "load_before": load(), "finished": False}
-        if disturbed(self.figures["load_before"], os.cpu_count()):
-            print(f"Other work runs here (load average {self.figures['load_before']}): these figures will say little.", flush=True)
+        self._out, self._device, before = out, reader.device, load()
+        noisy = disturbed(before, None, reader.device)
+        self.figures = {"machine": machine(reader), "date": time.strftime("%Y-%m-%d"), "load_before": before,
+                        "disturbed": noisy, "finished": False}  # fmt: skip
+        if noisy:
+            print(f"Other work runs here (load average {before}): these figures will say little.", flush=True)
         self._save()
 
     def add(self, section: str, line: dict) -> dict:
-        """Keep a line of a section, with the load average at its end."""
+        """Keep a line of a section, with the load average at its end; one of the same name gives way to it."""
         line = line | {"load": load()}
-        self.figures.setdefault(section, []).append(line)
+        lines = self.figures.setdefault(section, [])
+        at = next((i for i, old in enumerate(lines) if "name" in line and old["name"] == line["name"]), len(lines))
+        lines[at : at + 1] = [line]
         self._save()
         print(json.dumps(line), flush=True)
         return line
@@ -58,8 +63,13 @@ class Report:
         self._save()
 
     def finish(self, **figures) -> None:
-        """The last figures."""
-        self.put(**figures, load_after=load(), finished=True)
+        """The last figures, and whether other work ran beside them, which is also said."""
+        after = load()
+        noisy = self.figures["disturbed"] or disturbed(None, after, self._device)
+        self.put(**figures, load_after=after, disturbed=noisy, finished=True)
+        if noisy:
+            loads = f"load average {self.figures['load_before']} before, {after} after"
+            print(f"DISTURBED: other work ran ({loads}). These figures say little; measure again on an idle machine.", flush=True)
 
     def _save(self) -> None:
         if self._out is None:

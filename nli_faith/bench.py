@@ -18,7 +18,7 @@ _PARITY_PAIRS = 4
 
 
 def bench(reader, lengths: Sequence[int], seconds: float = 60.0, say: Callable[[str], None] = lambda line: None) -> dict:
-    """JSON-able: `machine`, `load_before`, `load_after`, `ceiling_tflops`, `lengths` (one dict each) and `parity`.
+    """JSON-able: `machine`, `load_before`, `load_after`, `disturbed`, `ceiling_tflops`, `lengths` (one dict each), `parity`.
 
     Args:
         reader: a loaded `NliModel`.
@@ -41,7 +41,7 @@ def bench(reader, lengths: Sequence[int], seconds: float = 60.0, say: Callable[[
     say("parity with float32 ...")
     report["parity"] = _parity(reader, fitting)
     report |= {"peak_memory_mib": peak_memory(reader.device), "load_after": load()}
-    return report
+    return report | {"disturbed": disturbed(report["load_before"], report["load_after"], reader.device)}
 
 
 def _measure(reader, length: int, seconds: float, top: float) -> dict:
@@ -59,7 +59,7 @@ def _measure(reader, length: int, seconds: float, top: float) -> dict:
     taken = passes(lambda: read(reader, pairs), seconds / 2)
     padding = 1 - counts.tokens / counts.padded_tokens
     line = {"length": length, "pairs": len(pairs), "mean_tokens": round(pairs.tokens / len(pairs), 1), "padding": round(padding, 4)}
-    return line | speed(taken, pairs, reader.checkpoint.config, top)
+    return line | speed(taken, pairs, reader.checkpoint.config, top, reader.reads_first_only)
 
 
 def _parity(reader, lengths: Sequence[int]) -> dict:
@@ -101,9 +101,9 @@ def show(report: dict) -> str:
         f"ceiling  {report['ceiling_tflops']:,.2f} TFLOP/s, a matrix product in {ran['dtype']}",
         f"parity   {differs} ({state} {parity_found['limit']}), {agreed}",
     ]
-    if disturbed(report["load_before"], ran["cores"]):
-        load_before = f"load average {report['load_before']}"
-        lines.append(f"note     other work ran when this began ({load_before}): measure again on an idle machine")
+    if report["disturbed"]:
+        loads = f"load average {report['load_before']} before, {report['load_after']} after"
+        lines.append(f"note     other work ran ({loads}): measure again on an idle machine")
     return "\n".join(lines)
 
 

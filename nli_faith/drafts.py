@@ -16,7 +16,7 @@ from nli_faith.options import ScoreOptions
 from nli_faith.pairs import Pool, overlap
 from nli_faith.scores import Decision, Rule, join_parts, judge
 from nli_faith.types import CLAIM, AnswerScore, Claim, ClaimVerdict, Counts, Row
-from nli_faith.windows import CLAIM_TOKENS, Window, cut_chunks
+from nli_faith.windows import CLAIM_TOKENS, Window, cut_chunks, has_text
 
 QUESTION_TOKENS = 64
 
@@ -65,7 +65,7 @@ def draft_row(row: Row, granularity: str, short: Set[str], counts: Counts, prefi
     """
     if row.error is not None:
         return Draft(row, status="error", error=row.error)
-    if row.answer is None or not row.answer.strip():
+    if row.answer is None or not has_text(row.answer):
         return Draft(row, status="empty_answer")
     counts.unmeasured_language += unmeasured(row.answer)
     question = row.question if row.question in short else None
@@ -75,7 +75,7 @@ def draft_row(row: Row, granularity: str, short: Set[str], counts: Counts, prefi
         draft.status = "empty_answer"
     elif not draft.claims:
         draft.status = "no_claims"
-    elif not any(chunk.strip() for chunk in row.chunks):
+    elif not any(has_text(chunk) for chunk in row.chunks):
         draft.status = "no_context"
     return draft
 
@@ -109,7 +109,7 @@ def read_texts(drafts: Sequence[Draft], reader, premises: Pool, hypotheses: Pool
             draft.parts.append([hypotheses.add(piece) for piece in pieces])
         if draft.status == "scored":
             draft.windows = [
-                (chunk, window) for chunk, text in enumerate(draft.row.chunks) if text.strip() for window in cut[text]
+                (chunk, window) for chunk, text in enumerate(draft.row.chunks) for window in cut[text]
             ]
             draft.premises = np.array([premises.add(window.ids) for _, window in draft.windows], dtype=np.int64)
 
@@ -119,8 +119,8 @@ def _encode_hypotheses(texts: Sequence[str], reader) -> list[np.ndarray]:
 
 
 def _cut(rows: Sequence[Row], size: int, reader) -> dict[str, tuple[Window, ...]]:
-    """Windows of every distinct chunk that has a visible character."""
-    chunks = list(dict.fromkeys(chunk for row in rows for chunk in row.chunks if chunk.strip()))
+    """Windows of every distinct chunk."""
+    chunks = list(dict.fromkeys(chunk for row in rows for chunk in row.chunks))
     return dict(zip(chunks, cut_chunks(chunks, size, reader.encoder)))
 
 
@@ -160,7 +160,10 @@ def flag_claims(draft: Draft, grid: np.ndarray, rule: Rule) -> list[Flags]:
 
 
 def finish(draft: Draft, options: ScoreOptions, reader, answer_threshold: float) -> AnswerScore:
-    """The row as it is put out; `answer_threshold` is the `min_support` from which it is called faithful."""
+    """The row as it is put out; `answer_threshold` is the `min_support` from which it is called faithful.
+
+    With early exit `min_support` is a lower bound, and the waves read until it lies on the right side of that threshold.
+    """
     verdicts = [
         ClaimVerdict(unit.text, None if unit.hypothesis == unit.text else unit.hypothesis, unit.start, unit.end, unit.kind)
         for unit in draft.units

@@ -87,15 +87,15 @@ def _looks(
         ids = np.unique(np.concatenate([hypotheses.ids[number] for number in parts]))
         held = np.array([np.isin(ids, window.ids) for _, window in draft.windows])
         weight = np.log1p(len(held) / np.maximum(1, held.sum(axis=0)))  # as in `pairs.overlap`
-        chosen = choose(held, weight, support[own].max(axis=0), draft.premises, most)
+        # Of the parts that need more: early exit has read all windows for these, and for the others it has not.
+        missing = ~supported[own]
+        chosen = choose(held, weight, support[own][missing].max(axis=0), draft.premises, most)
         if len(chosen) < 2:
             continue
-        text = passages.join(chosen, dict(zip(ids.tolist(), weight.tolist())), window_size(reader))
-        (joined,) = reader.encoder.encode([text])
-        # Joined texts may be cut into tokens a little differently than each alone; the claim is what is never cut.
-        number = premises.add(joined[: window_size(reader)])
-        asked = [part for part, known in zip(parts, supported[own]) if not known]
-        others = [float(best) for best, known in zip(support[own].max(axis=1), supported[own]) if known]
+        joined = passages.join(chosen, dict(zip(ids.tolist(), weight.tolist())), window_size(reader))
+        number = premises.add(joined)
+        asked = [part for part, more in zip(parts, missing) if more]
+        others = [float(best) for best in support[own][~missing].max(axis=1)]
         looks.append(_Look(draft, claim, chosen, number, asked, others))
     return looks
 
@@ -127,30 +127,34 @@ def choose(held: np.ndarray, weight: np.ndarray, support: np.ndarray, premises: 
 
 
 class _Passages:
-    """The windows of one row as sentences, and the joined text of some of them."""
+    """The windows of one row as sentences, and the ids of some of them as one text."""
 
     def __init__(self, draft: Draft, encoder: Encoder) -> None:
         self._windows, self._encoder = [window for _, window in draft.windows], encoder
         self._sentences: dict[int, tuple[list[tuple[int, int]], list[np.ndarray]]] = {}
+        # Where texts stand apart, the line break between two of them has no token of its own.
+        self._break = np.zeros(0, dtype=np.int32) if encoder.joins else encoder.encode(["\n"])[0][:1]
 
-    def join(self, windows: Sequence[int], weights: dict[int, float], size: int) -> str:
-        """The windows in the order of the chunks, one below the other, each cut to its share of `size` tokens.
+    def join(self, windows: Sequence[int], weights: dict[int, float], size: int) -> np.ndarray:
+        """int32 ids, at most `size`: the windows in the order of the chunks, one below the other, each cut to its share.
 
         Args:
             weights: of the claim's ids; what is kept of a window is the stretch of sentences that holds most of them.
         """
-        room = size - (len(windows) - 1)  # for the line breaks
+        room = max(0, size - (len(windows) - 1))  # for the line breaks
         shares: dict[int, int] = {}
         # What a short window leaves over goes to the longer ones.
         for left, number in zip(range(len(windows), 0, -1), sorted(windows, key=lambda w: len(self._windows[w].ids))):
             shares[number] = min(len(self._windows[number].ids), room // left)
             room -= shares[number]
-        return "\n".join(self._stretch(number, shares[number], weights) for number in sorted(windows))
+        parts = [part for number in sorted(windows) for part in (self._break, self._stretch(number, shares[number], weights))]
+        return np.concatenate(parts[1:])[:size]
 
-    def _stretch(self, number: int, share: int, weights: dict[int, float]) -> str:
+    def _stretch(self, number: int, share: int, weights: dict[int, float]) -> np.ndarray:
+        """At most `share` ids of one window; where it was cut by ids, its own and not those of its whole text."""
         window = self._windows[number]
         if len(window.ids) <= share:
-            return window.text
+            return window.ids
         if number not in self._sentences:
             spans = split_sentences(window.text)
             self._sentences[number] = spans, self._encoder.encode([window.text[a:b] for a, b in spans])
@@ -158,9 +162,10 @@ class _Passages:
         words = [set(own.tolist()) & weights.keys() for own in ids]
         start, end = best_stretch([len(own) for own in ids], words, weights, share)
         text = window.text[spans[start][0] : spans[end - 1][1]]
-        if end - start > 1 or len(ids[start]) <= share:
-            return text
-        return text[: self._encoder.offsets(text)[share - 1][1]] if share else ""
+        if share and end - start == 1 and len(ids[start]) > share:
+            text = text[: self._encoder.offsets(text)[share - 1][1]]
+        # The ids of a stretch may be one or two more than those of its sentences; a share is never exceeded.
+        return self._encoder.encode([text])[0][:share]
 
 
 def best_stretch(

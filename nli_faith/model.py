@@ -12,13 +12,14 @@ from torch import Tensor, nn
 
 from nli_faith.batches import compose, padded_length, plan_batches
 from nli_faith.checkpoints import Card, Checkpoint, cards_folder, open_checkpoint
+from nli_faith.deberta import DebertaClassifier
 from nli_faith.devices import BUDGETS, DTYPES, pick_device, pick_dtype
 from nli_faith.errors import DeviceError, ModelError
 from nli_faith.fake import FakeModel
 from nli_faith.flat import FlatClassifier, open_flat
 from nli_faith.networks import build_network
 from nli_faith.options import DEFAULT_MODEL, ModelOptions
-from nli_faith.packed import PackedClassifier, open_packed
+from nli_faith.packed import PackedClassifier, open_packed, said
 from nli_faith.parity import PROBE, difference, fault, mixed_pairs
 from nli_faith.scores import softmax_rows
 from nli_faith.staging import Staging
@@ -105,13 +106,13 @@ class NliModel:
         # A CPU takes a second for 16 long pairs in float32, and has no kernel that could fail at some length only.
         pairs = mixed_pairs(256, 4) if self.device.type == "cpu" else mixed_pairs(self.card.max_length, 16)
         counts = Counts()
+        reference = self.read_texts(pairs, "fp32")
+        self._packed = packed
         try:
-            reference = self.read_texts(pairs, "fp32")
-            self._packed = packed
             p = self.read_texts(pairs, counts=counts)
             wrong = "its logits are not finite" if counts.fp32_retries else fault(p, reference, self.dtype)
-        except (RuntimeError, ModelError, DeviceError) as error:
-            wrong = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+        except Exception as error:  # compilers raise what they like (Triton, a missing gcc), and the padded path is there
+            wrong = said(error)
         if wrong is not None:
             self._packed = None
             return f"no: {name} was tried, but {wrong}"
@@ -148,7 +149,7 @@ class NliModel:
             result = self._try(batch)
             if result is None:
                 counts.out_of_memory += 1
-                waiting += self._halve(chosen, table, premises, hypotheses)
+                waiting = self._smaller([chosen, *waiting], table)
                 continue
             counts.tokens += len(batch.token_ids)
             columns = padded_length(batch.longest) * len(chosen)
@@ -173,16 +174,16 @@ class NliModel:
             torch.cuda.empty_cache()
         return None
 
-    def _halve(self, chosen: np.ndarray, table: PairTable, premises, hypotheses) -> list[np.ndarray]:
-        """The failed batch in two, and a smaller budget for what follows."""
-        if len(chosen) == 1:
+    def _smaller(self, batches: list[np.ndarray], table: PairTable) -> list[np.ndarray]:
+        """Half the budget from now on, and batches within it of all that is left, the failed one (the first) among them."""
+        if len(batches[0]) == 1:
             raise DeviceError(
-                f"{self.device} has no memory for a single pair of {int(table.length[chosen[0]])} tokens. "
+                f"{self.device} has no memory for a single pair of {int(table.length[batches[0][0]])} tokens. "
                 "Use a smaller model or --device cpu."
             )
         self.budget = max(1, self.budget // 2)
-        middle = (len(chosen) + 1) // 2
-        return [chosen[middle:], chosen[:middle]]
+        left = np.sort(np.concatenate(batches))
+        return [left[part] for part in plan_batches(table.length[left], self.budget)[::-1]]
 
     def _forward(self, batch: TokenBatch, dtype: str | None = None) -> Tensor:
         dtype, send = dtype or self.dtype, self._staging.send
@@ -195,6 +196,12 @@ class NliModel:
                 return self._half(ids, lengths)
             with torch.autocast(self.device.type, DTYPES[dtype], enabled=dtype != "fp32"):
                 return self._network(ids, lengths)
+
+    @property
+    def reads_first_only(self) -> bool:
+        """Whether the last layer is computed for the first token only, as our own networks do."""
+        network = self._packed if self._packs(self.dtype) else self._network
+        return isinstance(network, (DebertaClassifier, FlatClassifier))
 
     def _packs(self, dtype: str) -> bool:
         return self._packed is not None and DTYPES[dtype] == self._packed.dtype

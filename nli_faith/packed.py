@@ -18,9 +18,10 @@ from torch import Tensor
 
 from nli_faith.deberta import DebertaClassifier
 
-# Lengths whose position tables every shorter one shares; without them the package keeps tables for each length it meets.
-FAMILIES = (64, 128, 384, 512)
-LONGEST = 8192
+# Every length shares the position tables of the first of these that is not shorter, when these come first. A length that
+# was not prepared at load makes the package drop all tables, project anew, and keep those of each length by itself.
+FAMILIES = (64, 128, 384, 512, 768, 1024, 2048, 4096, 8192)
+LONGEST = FAMILIES[-1]
 
 
 class PackedClassifier:
@@ -76,14 +77,25 @@ def open_packed(network: torch.nn.Module, device: torch.device, longest: int) ->
         shared = _share(network)
         with torch.cuda.device_of(network.classifier.weight):
             # Where it can't help, the package returns the backbone as it was, and says nothing.
-            disentangled_flash.optimize_deberta(shared.deberta, backend="triton", sequence_lengths=FAMILIES)
+            disentangled_flash.optimize_deberta(shared.deberta, backend="triton", sequence_lengths=_lengths(longest))
         if not hasattr(shared.deberta.encoder, "forward_packed"):
             width = network.config.hidden_size // network.config.num_attention_heads
             return None, f"disentangled-flash does not take this shape (heads of {width}) on this machine"
         return PackedClassifier(shared, disentangled_flash.PackedSequenceInfo), "packed disentangled-flash"
     except Exception as error:  # a foreign package and a compiler: whatever goes wrong, the padded path is there
-        first, *_ = str(error).strip().splitlines() or [""]
-        return None, f"disentangled-flash failed: {type(error).__name__}: {first}"
+        return None, f"disentangled-flash failed: {said(error)}"
+
+
+def _lengths(longest: int) -> tuple[int, ...]:
+    """Every length that can come, behind the families whose tables it shares."""
+    families = [family for at, family in enumerate(FAMILIES) if at == 0 or FAMILIES[at - 1] < longest]
+    return tuple(dict.fromkeys([*families, *range(1, longest + 1)]))
+
+
+def said(error: Exception) -> str:
+    """The type of an error and its first line."""
+    first, *_ = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {first}"
 
 
 def _share(network: DebertaClassifier) -> DebertaClassifier:

@@ -73,7 +73,8 @@ def overlap(hypotheses: Sequence[np.ndarray], windows: Sequence[np.ndarray]) -> 
     """float64[h, w]: summed weight of a hypothesis' distinct ids that occur in a window.
 
     The weight of an id is log(1 + w / windows that hold it), the inverse document frequency over the row's own windows
-    (Sparck Jones 1972), so that words which stand everywhere decide nothing.
+    (Sparck Jones 1972), so that words which stand everywhere decide nothing. Rounded, so that windows which hold the same
+    words are equal whatever else is in the product: the order of its sums depends on the shape.
     """
     vocabulary, where = np.unique(np.concatenate(hypotheses), return_inverse=True)
     has = np.zeros((len(hypotheses), len(vocabulary)), dtype=bool)
@@ -86,4 +87,4 @@ def overlap(hypotheses: Sequence[np.ndarray], windows: Sequence[np.ndarray]) -> 
         present[window[window < size]] = True
         held[i] = present[vocabulary]
     weight = np.log1p(len(windows) / np.maximum(1, held.sum(axis=0)))
-    return (has * weight) @ held.T
+    return np.round((has * weight) @ held.T, 9)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from os import PathLike
 
 import numpy as np
 
-from nli_faith.calibrations import check_alone, load_calibration
+from nli_faith.calibrations import Run, check_alone, load_calibration
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
 from nli_faith.drafts import Draft, decide, draft_row, finish, flag_claims, read_texts, short_questions, window_size
-from nli_faith.identity import model_hash
+from nli_faith.identity import label_names, model_hash
 from nli_faith.joined import look_again
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
@@ -34,7 +34,8 @@ class WindowRead:
     Attributes:
         drafts: one for each row, in order.
         premises, hypotheses: the ids that the numbers in the drafts point to.
-        grids: (draft, float32[h, w, C]) of those with the status "scored": every hypothesis against every window.
+        grids: (draft, float32[h, w, C]) of those with the status "scored": every hypothesis against every window; zeros
+            where early exit read nothing.
         counts: what it cost.
     """
 
@@ -125,7 +126,8 @@ class Scorer:
 
                 reader = open_reader(self.model_options, self._probe)
                 if self.calibration is not None:
-                    self.calibration.check(model_hash(reader), window_size(reader), self.score_options.granularity)
+                    made = {"model_hash": model_hash(reader), "window": window_size(reader), "labels": label_names(reader)}
+                    self.calibration.check(Run.read(made, asdict(self.score_options)))
                 self._reader = reader
             return self._reader
 
@@ -232,7 +234,9 @@ class Scorer:
             ready = [draft for draft in drafts if draft.status == "scored"] if model else []
             sides = [(draft.hypotheses, draft.premises) for draft in ready]
             if options.early_exit:
-                grids = score_in_waves(sides, premises, hypotheses, reader, Rule(self.claim_threshold), counts)
+                again = options.joined_evidence is not None
+                rule, threshold = Rule(self.claim_threshold), self.answer_threshold
+                grids = score_in_waves(sides, premises, hypotheses, reader, rule, counts, threshold, again)
             else:
                 grids = score_all(sides, premises, hypotheses, reader, counts)
             return WindowRead(drafts, premises, hypotheses, list(zip(ready, grids)), counts)

@@ -1,8 +1,11 @@
 """What timing needs: lists of pairs, FLOPs, the ceiling of the machine, passes, and the plain network to compare with.
 
-FLOPs of a pair of L tokens: layers x (L (8 h^2 + 4 h f) + 4 L^2 h + 4 L R h), a multiply-add counted as 2, R the position
-vectors that L tokens can use; what is computed beyond that (padding, unused positions) does not count. The ceiling is a
-matrix product in the same number format, measured in the same run.
+FLOPs of a pair of L tokens in a whole layer: L (8 h^2 + 4 h f) + 4 L^2 h + 4 L R h, a multiply-add counted as 2, R the
+position vectors that L tokens can use. The packed kernel and transformers compute all layers so. Our own networks compute
+the last one for the first token only: keys and values of all tokens, 4 L h^2, and one row of the rest, 4 h^2 + 4 h f +
+8 L h. Figures count what the contender at hand computes of that, so its share of the ceiling is of work that was done;
+padding and unused positions do not count, for nobody needs them. The ceiling is a matrix product in the same number format,
+measured in the same run.
 """
 
 from __future__ import annotations
@@ -71,11 +74,18 @@ def read(reader, pairs: PairList, counts: Counts | None = None) -> np.ndarray:
     return reader.probabilities(pairs.table, pairs.premises, pairs.hypotheses, Counts() if counts is None else counts)
 
 
-def flops(lengths: np.ndarray, config: dict) -> float:
-    """Useful FLOPs of pairs of these lengths, int[P]; `config` as in `config.json`."""
+def flops(lengths: np.ndarray, config: dict, first_only: bool = False) -> float:
+    """FLOPs of pairs of these lengths, int[P].
+
+    Args:
+        config: as in `config.json`.
+        first_only: the last layer is computed for the first token only; see `NliModel.reads_first_only`.
+    """
     layers, h, f = config["num_hidden_layers"], config["hidden_size"], config["intermediate_size"]
-    n = lengths.astype(np.float64)
-    return float(layers * (n * (8 * h * h + 4 * h * f) + 4 * n * n * h + 4 * n * _positions(lengths, config) * h).sum())
+    n, positions = lengths.astype(np.float64), _positions(lengths, config)
+    whole = n * (8 * h * h + 4 * h * f) + 4 * n * n * h + 4 * n * positions * h
+    last = 4 * n * h * h + 4 * h * h + 4 * h * f + 4 * n * h + 4 * n * h * (positions > 0) if first_only else whole
+    return float(((layers - 1) * whole + last).sum())
 
 
 def _positions(lengths: np.ndarray, config: dict) -> np.ndarray:
@@ -89,16 +99,22 @@ def _positions(lengths: np.ndarray, config: dict) -> np.ndarray:
     return 2.0 * np.minimum(bucket, buckets - 1) + 1
 
 
-def ceiling(device: torch.device, dtype: torch.dtype) -> float:
-    """FLOP/s of a matrix product on this device."""
+def ceiling(device: torch.device, dtype: torch.dtype, seconds: float = 0.5) -> float:
+    """FLOP/s of a matrix product on this device, measured for at least so many seconds."""
     size = 8192 if device.type == "cuda" else 2048
     a = torch.randn(size, size, device=device).to(dtype)
-    a @ a
-    rounds, begun = 5, time.perf_counter()
+    _products(a, 2)  # the clock starts when the device is done with these
+    rounds, begun = 0, time.perf_counter()
+    while (taken := time.perf_counter() - begun) < seconds or not rounds:
+        rounds += _products(a, 5)
+    return rounds * 2 * size**3 / taken
+
+
+def _products(a: torch.Tensor, rounds: int) -> int:
     for _ in range(rounds):
         b = a @ a
     b.flatten()[0].item()  # waits for the device
-    return rounds * 2 * size**3 / (time.perf_counter() - begun)
+    return rounds
 
 
 def passes(run: Callable[[], object], seconds: float, most: int = 5) -> list[float]:
@@ -111,10 +127,14 @@ def passes(run: Callable[[], object], seconds: float, most: int = 5) -> list[flo
     return taken
 
 
-def speed(taken: Sequence[float], pairs: PairList, config: dict, top: float) -> dict:
-    """What passes over `pairs` come to, by their median; `top` is the ceiling in FLOP/s."""
+def speed(taken: Sequence[float], pairs: PairList, config: dict, top: float, first_only: bool = False) -> dict:
+    """What passes over `pairs` come to, by their median.
+
+    Args:
+        top: the ceiling in FLOP/s; config, first_only: see `flops`.
+    """
     middle = median(taken)
-    achieved = flops(pairs.table.length, config) / middle
+    achieved = flops(pairs.table.length, config, first_only) / middle
     return {
         "seconds": round(middle, 4),
         "passes": len(taken),
@@ -168,9 +188,14 @@ def load() -> float | None:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
-def disturbed(load_before: float | None, cores: int | None) -> bool:
-    """Whether so much else ran before that figures of this machine say little."""
-    return load_before is not None and load_before > 0.25 * (cores or 1)
+def disturbed(before: float | None, after: float | None, device: torch.device) -> bool:
+    """Whether so much else ran that figures say little: a quarter of the cores, beyond what the measurement itself makes.
+
+    Args:
+        before, after: load averages, the second with the measurement on `device` in it; None where there is none.
+    """
+    own, other = torch.get_num_threads() if device.type == "cpu" else 1, 0.25 * (os.cpu_count() or 1)
+    return (before or 0.0) > other or (after or 0.0) > own + other
 
 
 def peak_memory(device: torch.device) -> dict:

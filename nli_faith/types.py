@@ -126,7 +126,7 @@ class AnswerScore:
         error: one sentence, for status "error" only.
         n_units: all units; n_claims: those of kind "claim", the sum of the three verdict counts.
         n_contradicted: None for two-class models.
-        min_support: the lowest `support` of the row's claims; None without claims.
+        min_support: the lowest `support` of the row's claims, a lower bound where one of theirs is; None without claims.
         claims: every unit of the answer, in order.
         id: the user's key.
         added: the fields of its claims that an option asked for; the others of that sort are not in `to_dict`.
@@ -211,7 +211,7 @@ class Counts:
         truncated_pairs: pairs whose claim or window was cut by the model; 0 unless something is wrong.
         tokens: model tokens without padding; padded_tokens: with it.
         fp32_retries: pairs scored again in float32 after non-finite logits.
-        out_of_memory: times a batch was halved.
+        out_of_memory: times the batch budget was halved.
         unmeasured_language: rows in a language the model was not measured on.
     """
 

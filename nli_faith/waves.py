@@ -1,7 +1,9 @@
 """Which pairs are read: all of them, or, with `--early-exit`, a claim's windows until one supports it.
 
-Early exit takes the windows in the order of their overlap with the claim, in waves of 1, 2, 4, 8 ... A claim that no window supports is read against all of them, so the verdicts are those of the exhaustive run; only `support`
-becomes a lower bound. Every wave is one full, sorted queue over all rows, never a loop per claim.
+Early exit takes the windows in the order of their overlap with the claim, in waves of 1, 2, 4, 8 ... A claim that no window
+supports is read against all of them, so the verdicts are those of the exhaustive run; `support` becomes a lower bound. Where
+that bound leaves open whether the row is faithful, the supported claims below the answer threshold are read on, so that
+`faithful` is that of the exhaustive run too. Every wave is one full, sorted queue over all rows, never a loop per claim.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nli_faith.pairs import Pool, cross, overlap, table_of
-from nli_faith.scores import Rule
+from nli_faith.scores import ENTAILMENT, Rule
 from nli_faith.types import Counts
 
 
@@ -34,35 +36,74 @@ def wave_order(hypotheses: Sequence[np.ndarray], windows: Sequence[np.ndarray]) 
 
 
 def score_in_waves(
-    sides: Sequence[tuple[np.ndarray, np.ndarray]], premises: Pool, hypotheses: Pool, reader, rule: Rule, counts: Counts
-) -> list[np.ndarray]:
+    sides: Sequence[tuple[np.ndarray, np.ndarray]], premises: Pool, hypotheses: Pool, reader, rule: Rule, counts: Counts,
+    answer_threshold: float, second_look: bool = False,
+) -> list[np.ndarray]:  # fmt: skip
     """float32[h, w, C] for each row, zeros where a pair was not read.
 
     Args:
         sides: per row (hypothesis numbers int[h], window numbers int[w]), none of them empty.
+        answer_threshold: support from which on a claim does not stand against `faithful`.
+        second_look: what no window supports may be supported later, by several as one text.
     """
-    orders = [wave_order([hypotheses.ids[i] for i in own], [premises.ids[i] for i in windows]) for own, windows in sides]
-    grids: list[np.ndarray | None] = [None] * len(sides)
-    waiting = [np.arange(len(own)) for own, _ in sides]
+    if not sides:
+        return []
     counts.pairs += sum(len(own) * len(windows) for own, windows in sides)
     known = _Known(reader, premises, hypotheses, counts)
-    first, width = 0, 1
-    while any(len(rows) for rows in waiting):
-        asked = []
-        for (own, windows), order, rows in zip(sides, orders, waiting):
-            chosen = order[rows, first : first + width]
-            asked.append((rows, chosen, np.repeat(own[rows], chosen.shape[1]), windows[chosen.reshape(-1)]))
-        answers = known.read([a[2] for a in asked], [a[3] for a in asked])
-        for i, ((rows, chosen, _, _), p) in enumerate(zip(asked, answers)):
-            own, windows = sides[i]
-            if grids[i] is None:
-                grids[i] = np.zeros((len(own), len(windows), p.shape[-1]), dtype=np.float32)
-            p = p.reshape(*chosen.shape, p.shape[-1])
-            grids[i][rows[:, None], chosen] = p
-            unsettled = ~rule.supports(p).any(axis=1)
-            waiting[i] = rows[unsettled] if first + width < len(windows) else rows[:0]
-        first, width = first + width, width * 2
-    return grids
+    rows = []
+    for own, windows in sides:
+        order = wave_order([hypotheses.ids[i] for i in own], [premises.ids[i] for i in windows])
+        rows.append(_Reading(own, windows, order, rule, answer_threshold, second_look))
+    open_rows = rows
+    while open_rows:
+        asked = [row.next_pairs() for row in open_rows]
+        for row, p in zip(open_rows, known.read([pair[0] for pair in asked], [pair[1] for pair in asked])):
+            row.take(p)
+        open_rows = [row for row in open_rows if row.due.any()]
+    return [row.grid for row in rows]
+
+
+class _Reading:
+    """One row in the waves.
+
+    Attributes:
+        grid: float32[h, w, C], what is known; due: bool[h, w], the pairs of the next wave.
+    """
+
+    def __init__(
+        self, own: np.ndarray, windows: np.ndarray, order: np.ndarray, rule: Rule, answer_threshold: float, second_look: bool
+    ) -> None:
+        self._own, self._windows, self._place = own, windows, np.argsort(order, axis=1)
+        self._rule, self._threshold, self._second_look = rule, answer_threshold, second_look
+        self._read = np.zeros(len(own), dtype=np.int64)  # windows of each hypothesis, the first ones of its order
+        self.grid: np.ndarray | None = None
+        self.due = self._place == 0
+
+    def next_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """(hypothesis numbers, window numbers) of what is due."""
+        hypothesis, window = np.nonzero(self.due)
+        return self._own[hypothesis], self._windows[window]
+
+    def take(self, p: np.ndarray) -> None:
+        """float32[n, C] of the pairs that were due; finds those of the next wave."""
+        if self.grid is None:
+            self.grid = np.zeros((*self.due.shape, p.shape[-1]), dtype=np.float32)
+        self.grid[self.due] = p
+        self._read += self.due.sum(axis=1)
+        # As many as were read and one more: 1, 2, 4, 8 ...
+        self.due = self._open()[:, None] & (self._place >= self._read[:, None]) & (self._place <= 2 * self._read[:, None])
+
+    def _open(self) -> np.ndarray:
+        """bool[h], the hypotheses that have to be read on."""
+        whole = self._read == len(self._windows)
+        supported = self._rule.supports(self.grid).any(axis=1)
+        unsettled = ~supported & ~whole
+        if unsettled.any():
+            return unsettled
+        # Compared as `drafts.finish` does, in double precision.
+        low = self.grid[..., ENTAILMENT].max(axis=1).astype(np.float64) < self._threshold
+        lost = low & whole & (supported | (not self._second_look))
+        return np.zeros_like(low) if lost.any() else low & ~whole
 
 
 class _Known:

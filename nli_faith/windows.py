@@ -6,6 +6,7 @@ has the same windows for every claim. Neighbouring windows share one sentence of
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ CLAIM_TOKENS = 128
 OVERLAP_TOKENS = 64
 LETTERS_A_TOKEN = 5
 _TITLES = ("name", "title", "business name", "id")
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # fillers and the empty Braille cell: letters and signs by category, but blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,20 @@ _Draft = tuple[str, int, int, tuple[tuple[int, int], ...], np.ndarray | None]
 _Sentence = tuple[int, int, int, np.ndarray | None]
 
 
+def has_text(text: str) -> bool:
+    """Whether a character of it is visible: no space, control, zero-width or unassigned one, no accent alone."""
+    return any(unicodedata.category(char)[0] not in "CMZ" and char not in _BLANK for char in text)
+
+
 def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple[Window, ...]]:
-    """Windows of each chunk, in order; no window for a chunk without a visible character.
+    """Windows of each chunk, in order; none for a chunk that has no text.
 
     Args:
         chunks: texts, ideally distinct.
         size: tokens of a window, at least 1.
     """
-    leaves = [read_leaves(chunk) for chunk in chunks]
+    # A chunk without text is treated as a record without entries: it has no window.
+    leaves = [read_leaves(chunk) if has_text(chunk) else [] for chunk in chunks]
     # So many characters are hardly ever as few tokens: such a chunk is encoded sentence by sentence only, and has the same
     # single window when it fits after all.
     brief = [i for i, chunk in enumerate(chunks) if leaves[i] is None and len(chunk) <= LETTERS_A_TOKEN * size]
@@ -63,7 +71,7 @@ def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple
     for i, chunk in enumerate(chunks):
         if leaves[i] is not None:
             drafts[i] = [(*draft, None) for draft in _pack_leaves(leaves[i], size, encoder)]
-        elif i in fits and chunk.strip():
+        elif i in fits:
             drafts[i] = [(chunk, 0, len(chunk), (), whole[i])]
     for i, spans in zip(prose, _sentences([chunks[i] for i in prose], size, encoder)):
         drafts[i] = _pack_sentences(chunks[i], spans, size, encoder.joins)

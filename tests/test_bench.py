@@ -12,6 +12,7 @@ from tiny_models import SHAPE
 
 from nli_faith import UsageError, bench, speed
 from nli_faith.made_up import made_up_pairs
+from nli_faith.packed import PackedClassifier
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,70 @@ def test_flops_are_those_of_the_design(tmp_path):
     assert speed.flops(np.array([8]), config | {"relative_attention": False}) == short - 12 * 4 * 8 * 15 * 384
 
 
+def test_flops_are_of_what_is_computed():
+    """Keys and values of every token in the last layer, and the rest of it for the first token only: a twelfth less, nearly."""
+    config = SHAPE | {"num_hidden_layers": 12, "hidden_size": 384, "intermediate_size": 1536, "position_buckets": 256}
+    n, h, f = 263, 384, 1536
+    whole, ours = (speed.flops(np.array([n]), config, first_only) for first_only in (False, True))
+    last = n * 4 * h * h + 4 * h * h + 4 * h * f + 8 * n * h
+    assert ours == pytest.approx(whole * 11 / 12 + last, rel=1e-12) and 1.06 < whole / ours < 1.09
+    flat = config | {"relative_attention": False}
+    assert speed.flops(np.array([n]), flat, True) < speed.flops(np.array([n]), config, True)
+    assert speed.flops(np.array([1]), config, True) == speed.flops(np.array([1]), config), "one token is the first token"
+
+
+def test_who_computes_the_last_layer_for_the_first_token(tiny_model, reader, monkeypatch):
+    eager = reader.variant(network=speed.EagerNetwork(reader.checkpoint), dtype="fp32")
+    assert tiny_model.reads_first_only and reader.reads_first_only and not eager.reads_first_only
+    packed = tiny_model.variant(padded=False)
+    packed._packed = PackedClassifier(tiny_model._network, None)
+    assert not packed.reads_first_only and packed.variant().reads_first_only
+    asked = []
+    monkeypatch.setattr("nli_faith.bench.speed", lambda *args: asked.append(args[-1]) or {})
+    for one in (reader, eager):
+        bench._measure(one, 32, 0.01, 1e12)
+    assert asked == [True, False]
+
+
+class Device:
+    """A device that computes behind its caller, with a clock: what reads an element waits for all that was asked."""
+
+    def __init__(self, product: float, warm_up: float) -> None:
+        self.now = self.busy = 0.0
+        self.product, self.warm_up = product, warm_up
+
+    def to(self, dtype):
+        return self
+
+    def __matmul__(self, other):
+        self.busy = max(self.busy, self.now) + self.product + self.warm_up
+        self.warm_up = 0.0
+        return self
+
+    def flatten(self):
+        return [self]
+
+    def item(self):
+        self.now = max(self.now, self.busy)
+
+
+@pytest.mark.parametrize("product", [0.003, 0.7])
+def test_the_ceiling_is_of_a_warm_device(monkeypatch, product):
+    asked = device = Device(product, warm_up=9.0)
+    monkeypatch.setattr(speed.torch, "randn", lambda *size, device: asked)
+    monkeypatch.setattr(speed.time, "perf_counter", lambda: device.now)
+    assert speed.ceiling(torch.device("cuda"), torch.float16) == pytest.approx(2 * 8192**3 / product)
+    assert device.now >= 9.0 + 0.5
+
+
+def test_other_work_is_told_from_the_measurement_itself(monkeypatch):
+    monkeypatch.setattr(speed.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(speed.torch, "get_num_threads", lambda: 4)
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    assert not speed.disturbed(None, None, cpu) and not speed.disturbed(1.9, 5.9, cpu) and not speed.disturbed(0.1, 2.9, cuda)
+    assert speed.disturbed(2.1, None, cpu) and speed.disturbed(0.0, 6.1, cpu) and speed.disturbed(0.0, 3.1, cuda)
+
+
 def test_passes_keep_to_their_time():
     calls = []
     assert len(speed.passes(lambda: calls.append(1), 10.0)) == len(calls) == 5
@@ -62,6 +127,8 @@ def test_speed_is_of_the_median_pass(reader):
     assert line["seconds"] == 4.0 and line["pairs_per_second"] == 2.5 and line["tokens_per_second"] == 160
     assert line["spread"] == 7.0 and line["passes"] == 3
     assert line["percent_of_ceiling"] == round(100 * speed.flops(pairs.table.length, reader.checkpoint.config) / 4e9, 1)
+    ours = speed.speed([4.0], pairs, reader.checkpoint.config, 1e9, first_only=True)
+    assert ours["percent_of_ceiling"] < line["percent_of_ceiling"] and ours["tflops"] <= line["tflops"]
 
 
 def test_the_eager_network_is_the_reference(reader):
@@ -84,6 +151,8 @@ def test_a_report(reader):
     assert report["parity"]["ok"] and report["parity"]["pairs"] == 14 and report["parity"]["max_difference"] < 1e-4
     assert report["machine"]["attention"] == reader.attention and report["ceiling_tflops"] > 0
     assert report["peak_memory_mib"]["process"] > 50 and report["peak_memory_mib"]["device"] is None
+    for noisy in (True, False):
+        assert ("other work ran" in bench.show(report | {"disturbed": noisy})) is noisy
 
 
 def test_what_can_not_be_measured(reader, fake):

@@ -11,13 +11,16 @@ from cli_fixtures import folder, run  # noqa: F401
 from hypothesis import given
 from hypothesis import strategies as st
 from test_pipeline import Recorder, check, close, make_rows
+from test_windows import NASTY, prose
 
 from nli_faith import ResumeError, Scorer, UsageError
 from nli_faith.cells import make_row
 from nli_faith.checkpoints import Card
+from nli_faith.drafts import Draft
 from nli_faith.files import score_file
-from nli_faith.joined import best_stretch, choose
+from nli_faith.joined import _Passages, best_stretch, choose
 from nli_faith.types import CLAIM, Counts
+from nli_faith.windows import Window, cut_chunks
 
 
 class WordReader(Recorder):
@@ -93,6 +96,42 @@ def test_early_exit_gives_the_same_verdicts(encoder):
         every, early = (list(scorer_of(encoder, joined_evidence=2, early_exit=e).score_rows(rows)) for e in (False, True))
         for one, other in zip(every, early, strict=True):
             assert [(c.verdict, c.joined) for c in one.claims] == [(c.verdict, c.joined) for c in other.claims]
+
+
+class Chance(Recorder):
+    """Probabilities at random, the same ones whenever a pair comes."""
+
+    def probabilities(self, table, premises, hypotheses, counts: Counts):
+        super().probabilities(table, premises, hypotheses, counts)
+        out = []
+        for premise, hypothesis in zip(table.premise, table.hypothesis):
+            draw = np.random.default_rng([*premises[premise][:40], 0, *hypotheses[hypothesis][:40]])
+            out.append(np.exp(3 * draw.normal(size=3) + [1, 0, 0]))
+        return (np.array(out).reshape(-1, 3) / np.sum(out, axis=-1).reshape(-1, 1)).astype(np.float32)
+
+
+@pytest.mark.parametrize("joined", [None, 2])
+@pytest.mark.parametrize("answer_threshold", [0.5, 0.7, 0.9])
+def test_early_exit_gives_the_same_verdicts_and_the_same_faithful_whatever_the_model_says(encoder, joined, answer_threshold):
+    """Long claims are read in parts, of which some are supported at once and others by joined windows only."""
+    words = [f"{one}{two}," for one in "bcdfghjkmn" for two in "bcdfghjkmn"]
+    chunks = [f"Zebras run {i} times." for i in range(12)]  # they tie, so that P(entailment) decides which are joined
+    rows = make_rows(40) + [
+        {"answer": f"The list has {' '.join(words[i : i + 80])} and the rest.", "contexts": chunks[j : j + 4], "question": None}
+        for i in range(20) for j in range(0, 12, 4)
+    ]
+    found = {}
+    for early in (False, True):
+        scorer = Scorer("fake", joined_evidence=joined, early_exit=early)
+        scorer._reader = Chance(encoder, Card(answer_threshold=answer_threshold))
+        window = scorer.score_window([make_row(i, r["answer"], r["contexts"], r["question"]) for i, r in enumerate(rows)])
+        found[early] = window.counts.pairs_scored, window.scores
+    for one, other in zip(found[False][1], found[True][1], strict=True):
+        assert [(c.verdict, c.joined) for c in one.claims] == [(c.verdict, c.joined) for c in other.claims]
+        assert one.faithful is other.faithful
+        assert other.min_support is None or other.min_support <= one.min_support
+    assert {score.faithful for score in found[True][1]} == {True, False, None}
+    assert found[True][0] < found[False][0]
 
 
 def test_counts_grow_by_the_second_looks_and_equal_pairs_are_read_once(encoder):
@@ -192,6 +231,35 @@ def test_a_claim_in_parts_is_supported_when_every_part_is(encoder):
     # One part that even the joined text does not hold, and the claim stays as it was.
     less = [contexts[0], contexts[1], contexts[2].replace("z", "")]
     assert scorer.score(f"The archive lists {' '.join(words)}.", less).claims[0].verdict == "unsupported"
+
+
+def test_windows_that_were_cut_by_their_ids_are_joined_as_they_were_cut(encoder, monkeypatch):
+    """Two windows of one text that has more tokens than its sentences: each is its ids, and not the whole text again."""
+    (ids,) = encoder.encode([LONG])
+    ids, half = ids[:300], 150
+
+    def cut(chunks, size, _):
+        return [(Window(LONG, 0, len(LONG), (), ids[:half]), Window(LONG, 0, len(LONG), (), ids[half:])) for _ in chunks]
+
+    monkeypatch.setattr("nli_faith.drafts.cut_chunks", cut)
+    scorer = scorer_of(encoder, joined_evidence=2)
+    counts = scorer.score_window([make_row(0, "Line 99 of the list tells of a ferry.", [LONG])]).counts
+    assert scorer._reader.pairs[-1][0] == tuple(ids.tolist()) and counts.truncated_pairs == 0
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 60, 125, 381])
+def test_joined_windows_fit_and_nothing_but_their_share_is_cut(encoder, size):
+    texts = [*NASTY.values(), prose(40, 20), prose(3, 9)]
+    windows = [window for cut in cut_chunks(texts, max(size, 60), encoder) for window in cut[:3]]
+    draw = np.random.default_rng(size)
+    for most in (2, 3, 7):
+        for _ in range(30):
+            draft = Draft(None, windows=[(0, windows[i]) for i in np.sort(draw.choice(len(windows), most, replace=False))])
+            joined = _Passages(draft, encoder).join(range(most), {}, size)
+            assert len(joined) <= size
+            parts = [window.ids for _, window in draft.windows]
+            if sum(map(len, parts)) + most - 1 <= size:
+                assert joined.tolist() == np.concatenate(parts).tolist()
 
 
 # The choice

@@ -162,6 +162,27 @@ def test_running_out_of_memory_halves_the_batches_and_nothing_else(tiny_model, p
     assert again.out_of_memory == 0
 
 
+def test_one_failure_halves_the_budget_once(tiny_model):
+    """All batches that wait were planned for the old budget; each would fail, and halve again, were they not planned anew."""
+    table = PairTable(np.zeros(400, np.int32), np.zeros(400, np.int32), np.full(400, 32, np.int32))
+    texts = [np.full(20, 9, np.int32)], [np.full(32 - 20 - tiny_model.encoder.specials, 9, np.int32)]
+    sizes = []
+
+    def small(network, ids, lengths):
+        sizes.append(len(ids))
+        if ids.numel() > 2500:
+            raise torch.OutOfMemoryError("no memory")
+        return network(ids, lengths)
+
+    model = changed(tiny_model, small, budget=4096)
+    for failures in (1, 0):
+        p, counts = read(model, (table, *texts))
+        assert (model.budget, counts.out_of_memory, counts.pairs_scored) == (2048, failures, 400)
+        np.testing.assert_allclose(p, np.tile(p[:1], (400, 1)), atol=1e-5)
+        assert p.sum() == pytest.approx(400, rel=1e-4) and counts.tokens == 400 * 32
+    assert sizes == [128] + 2 * [64, 64, 64, 64, 64, 64, 16]
+
+
 def test_flat_batches_are_halved_too(tiny_model, pairs, reference):
     class Small:
         dtype = torch.float32

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
@@ -18,7 +19,7 @@ import torch
 from nli_faith import parity
 from nli_faith.model import NliModel
 from nli_faith.options import ModelOptions
-from nli_faith.packed import FAMILIES, open_packed
+from nli_faith.packed import FAMILIES, LONGEST, _lengths, open_packed
 from nli_faith.staging import Staging
 from nli_faith.types import Counts, PairTable
 
@@ -59,7 +60,8 @@ def package(monkeypatch):
     flash.PackedSequenceInfo, flash.spoil, flash.takes = Info, 0.0, True
 
     def optimize_deberta(backbone, *, backend, sequence_lengths):
-        assert backend == "triton" and sequence_lengths == FAMILIES and backbone.config.share_att_key
+        assert backend == "triton" and sequence_lengths[:4] == FAMILIES[:4] and backbone.config.share_att_key
+        assert set(sequence_lengths) >= set(range(1, 513)), "no length is left to be prepared while scoring"
         assert backbone.encoder.relative_attention and not backbone.training
         if flash.takes:
             backbone.encoder = PlainEncoder(backbone.encoder, flash.spoil)
@@ -173,14 +175,51 @@ def test_a_packed_path_with_other_numbers_is_not_taken(model, package, monkeypat
     assert loaded.packing.startswith("no: packed disentangled-flash was tried, but ") and words in loaded.packing
 
 
-def test_a_kernel_that_does_not_compile_is_not_taken(model, package, monkeypatch):
-    monkeypatch.setattr(PlainEncoder, "forward_packed", lambda *args, **options: _fail())
+class CompilationError(Exception):
+    """As a compiler has its own."""
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError("no kernel image is available\nmore lines"), "RuntimeError: no kernel image is available"),
+        (CompilationError("at 3:4: not a tensor"), "CompilationError: at 3:4: not a tensor"),
+        (subprocess.CalledProcessError(1, ["gcc"]), "CalledProcessError: Command"),
+        (TypeError(), "TypeError: "),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_kernel_that_does_not_compile_is_not_taken(model, package, monkeypatch, error, words):
+    monkeypatch.setattr(PlainEncoder, "forward_packed", lambda *args, **options: _fail(error))
     loaded = model()
-    assert loaded._packed is None and "RuntimeError: no kernel image" in loaded.packing
+    assert loaded._packed is None and words in loaded.packing and "more lines" not in loaded.packing
+    assert read(loaded, [40])[0].shape == (1, 3)
 
 
-def _fail():
-    raise RuntimeError("no kernel image is available for execution on the device\nmore lines")
+def test_what_fails_in_plain_float32_is_not_hidden(model, monkeypatch):
+    """The padded network is what everything falls back on."""
+    forward = NliModel._forward
+
+    def fails(self, batch, dtype=None):
+        return _fail(RuntimeError("no such call")) if (dtype or self.dtype) == "fp32" else forward(self, batch, dtype)
+
+    monkeypatch.setattr(NliModel, "_forward", fails)
+    with pytest.raises(RuntimeError, match="no such call"):
+        model()
+
+
+def _fail(error: Exception | None = None):
+    raise error or RuntimeError("no kernel image is available for execution on the device\nmore lines")
+
+
+def test_every_length_is_prepared_behind_the_families_it_belongs_to():
+    for longest in (1, 64, 65, 500, 512, 513, 2000, LONGEST):
+        lengths = _lengths(longest)
+        assert set(range(1, longest + 1)) <= set(lengths) and len(set(lengths)) == len(lengths)
+        for length in range(1, longest + 1):
+            family = min(family for family in FAMILIES if family >= length)
+            assert lengths.index(family) <= lengths.index(length), f"{length} comes before {family}, whose tables it shares"
+        assert max(lengths) == min(family for family in FAMILIES if family >= longest)
 
 
 def test_cpus_read_flat(tiny_model, tiny_folder, monkeypatch):
@@ -238,7 +277,8 @@ def test_the_package_itself_agrees_in_plain_torch(tiny_model, monkeypatch):
     import disentangled_flash
 
     own = disentangled_flash.optimize_deberta
-    plain = lambda backbone, backend, sequence_lengths: own(backbone, backend="torch", sequence_lengths=sequence_lengths)
+    # It keeps a map of L x L for each length, which the kernel has no use for: the lengths below are few.
+    plain = lambda backbone, backend, sequence_lengths: own(backbone, backend="torch", sequence_lengths=(64, 150))
     monkeypatch.setattr(disentangled_flash, "optimize_deberta", plain)
     monkeypatch.setattr("nli_faith.packed.find_spec", lambda name: True)
     packed, name = open_packed(tiny_model._network, CUDA, 512)
@@ -247,3 +287,43 @@ def test_the_package_itself_agrees_in_plain_torch(tiny_model, monkeypatch):
     with torch.inference_mode():
         expected = tiny_model._network(padded, torch.from_numpy(lengths))
     assert torch.allclose(packed(flat, starts, lengths), expected, atol=2e-5)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("disentangled_flash") is None, reason="needs disentangled-flash")
+def test_the_package_keeps_its_tables_while_lengths_change(monkeypatch):
+    """Its own cache, on the CPU: a prepared length projects nothing anew, and lengths of a family share one table."""
+    import disentangled_flash.kernel as kernel
+    from disentangled_flash.kernel import InferenceDisentangledSelfAttention
+
+    config = SimpleNamespace(
+        hidden_size=64, num_attention_heads=2, relative_attention=True, share_att_key=True, pos_att_type=["p2c", "c2p"],
+        position_buckets=256, max_relative_positions=512, max_position_embeddings=512, hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    monkeypatch.setattr(kernel, "triton", None)
+    layer = InferenceDisentangledSelfAttention(config, backend="torch").eval()
+    layer.backend, compact = "triton", layer.position_plan_cache.compact
+    # It asks for a CUDA device by name before it prepares a length; nothing is computed there.
+    monkeypatch.setattr(kernel, "canonical_device", lambda device, resident: SimpleNamespace(type="cuda"))
+    monkeypatch.setattr(layer.position_plan_cache, "compact", lambda length, device: compact(length, "cpu"))
+    vectors, anew, prepare = torch.randn(512, 64), [], layer.prepare_for_inference
+
+    def tables(prepared, read) -> int:
+        """Distinct tables after `prepared` at load and then `read`, by what the encoder and the layer do for each."""
+        anew.clear()
+        prepare(vectors)
+        for length in prepared:
+            layer.prepare_shape(length, "cuda")
+        layer.release_position_projection_workspace()
+        for length in read:
+            if layer._cached_pos_key is None and layer._get_cached_shape_plan(length, "cuda") is None:
+                anew.append(length)
+                prepare(vectors)
+            layer.prepare_shape(length, "cuda")
+        return len({plan.pos_key.data_ptr() for plan in layer._triton_position_projection_cache.values()})
+
+    lengths = np.random.default_rng(0).permutation(np.arange(1, 513)).tolist()
+    with torch.inference_mode():
+        assert tables(_lengths(512), lengths) <= 4 and not anew
+        # Why the families alone are not enough:
+        assert tables(FAMILIES[:4], [350, 351, 352]) == 3 and anew == [350]

@@ -7,6 +7,7 @@ import math
 import pickle
 import random
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -148,7 +149,10 @@ def test_no_claims_wins_over_no_context(fake):
     assert fake.score("I could not find this in the documents.", []).status == "no_claims"
 
 
-@pytest.mark.parametrize("contexts", [[], [""], ["", " \n\t"], None, ""], ids=repr)
+INVISIBLE = ["\u200b", "\ufeff", "\u00ad", "\x00", "\x1f\x7f", "\u2060 \u2060", "\ufe0f", "\u3164", "\u2800\n", "\u200b" * 3000]
+
+
+@pytest.mark.parametrize("contexts", [[], [""], ["", " \n\t"], None, "", INVISIBLE, *INVISIBLE], ids=ascii)
 def test_no_context(fake, contexts):
     score = fake.score("The harbour was built in 1907. It has two piers.", contexts)
     check(score)
@@ -158,7 +162,16 @@ def test_no_context(fake, contexts):
         assert claim.chunk is claim.evidence is claim.p_entailment is None
 
 
-@pytest.mark.parametrize("answer", [None, "", "  ", "\n\t\u00a0", float("nan")], ids=repr)
+@pytest.mark.parametrize("options", [{}, {"early_exit": True}, {"joined_evidence": 2}], ids=str)
+def test_what_has_no_visible_character_is_no_chunk(options):
+    scorer = Scorer("fake", **options)
+    answer, chunk = "The harbour was built in 1907. It has two piers.", "The harbour was built in 1907.\u200b"
+    one, other = (scorer.score(answer, contexts) for contexts in ([chunk], [*INVISIBLE, chunk, *INVISIBLE]))
+    assert [claim.support for claim in one.claims] == [claim.support for claim in other.claims]
+    assert {claim.chunk for claim in other.claims} == {len(INVISIBLE)}
+
+
+@pytest.mark.parametrize("answer", [None, "", "  ", "\n\t\u00a0", float("nan"), *INVISIBLE], ids=ascii)
 def test_empty_answer(fake, answer):
     score = fake.score(answer, ["Some text."])
     check(score)
@@ -328,6 +341,22 @@ def test_the_model_is_loaded_at_first_use(tmp_path):
     scorer = Scorer(str(tmp_path / "nowhere"))
     with pytest.raises(ModelError, match="does not exist"):
         scorer.score("The harbour has two piers.", ["Two piers."])
+
+
+@pytest.mark.parametrize("threshold", [0.7, 0.8])
+def test_a_calibration_of_rows_flags_the_same_rows_with_early_exit(fake, threshold):
+    """Its threshold may lie far above what makes a window support a claim, where early exit stops."""
+    draw = random.Random(0)
+    words = "the store opens at nine every day and closes late on monday with a big sale of old books".split()
+    texts = [" ".join(draw.choices(words, k=draw.randint(4, 11))).capitalize() + "." for _ in range(360)]
+    rows = [{"answer": "The store opens at nine.", "contexts": texts[i : i + 6]} for i in range(0, 360, 6)]
+    found = {}
+    for early in (False, True):
+        scorer = Scorer("fake", early_exit=early).over(fake.reader)
+        scorer.calibration = SimpleNamespace(level="row", threshold=threshold)
+        found[early] = list(scorer.score_rows(rows))
+    assert [score.faithful for score in found[True]] == [score.faithful for score in found[False]]
+    assert 0 < sum(score.faithful for score in found[True]) < 60
 
 
 # Rows

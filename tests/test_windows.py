@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nli_faith.windows import OVERLAP_TOKENS, Window, cut_chunks
+from nli_faith.windows import OVERLAP_TOKENS, Window, cut_chunks, has_text
 
 WORDS = "the harbour ferry price ticket adult child river bridge opens closes costs weather market 12 3.5 street and of in".split()
 
@@ -83,6 +83,16 @@ def test_windows_of_prose_keep_every_law(encoder, name, size):
 def test_windows_of_any_text_keep_every_law(encoder, chunk, size):
     (windows,) = cut_chunks([chunk], size, encoder)
     check_prose(chunk, windows, size, encoder)
+
+
+@pytest.mark.parametrize("chunk", ["", " \n", "\u200b" * 3000, "\ufeff\x00", "\u00ad\u00a0", "\u0301", "\u3164", "\u2800"], ids=ascii)
+def test_what_can_not_be_seen_has_no_window(encoder, chunk):
+    assert not has_text(chunk) and cut_chunks([chunk, "a"], 40, encoder)[0] == ()
+
+
+@pytest.mark.parametrize("chunk", ["a", "\u200b.", "7", "\u7684", "\U0001f642", "{}", "\ufeff\u00bd", "\u0915\u093f"], ids=ascii)
+def test_what_can_be_seen_has_one(encoder, chunk):
+    assert has_text(chunk) and len(cut_chunks([chunk], 40, encoder)[0]) == 1
 
 
 def test_neighbours_share_one_whole_sentence_when_it_is_short(encoder):
