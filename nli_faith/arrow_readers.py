@@ -19,6 +19,8 @@ BATCH_BYTES = 16 << 20  # of rows that are so large that 256 of them would not d
 class ParquetReader:
     """Parquet files, row group by row group; several files get the schema that holds all of theirs."""
 
+    named_by = None
+
     def __init__(self, sources: Sequence[Source]):
         self._sources = sources
         self._groups: list[list[int]] = []
@@ -59,30 +61,22 @@ class ParquetReader:
                     for batch in file.iter_batches(at_once, row_groups=[group]):
                         table = pa.Table.from_batches([batch])
                         table = (
-                            table.replace_schema_metadata(self.schema.metadata) if same else self._fit(table, source)
+                            table.replace_schema_metadata(self.schema.metadata)
+                            if same
+                            else _fit(table, self.schema, source)
                         )
                         start, done = done, done + len(batch)
                         if done > skip:
                             yield ArrowRecords(table).slice(max(0, skip - start), len(table)), done / self.total
 
-    def _fit(self, table: pa.Table, source: Source) -> pa.Table:
-        try:
-            return pa.table(
-                [
-                    table[field.name].cast(field.type) if field.name in table.column_names
-                    else pa.nulls(len(table), field.type)
-                    for field in self.schema
-                ],
-                schema=self.schema,
-            )  # fmt: skip
-        except pa.ArrowException as error:
-            raise InputError(f"{source.name} does not fit the columns of the other files: {error}") from error
-
 
 class DataSetReader:
-    """One split of a Hugging Face data set, which `datasets` maps into memory."""
+    """Splits of Hugging Face data sets, which `datasets` maps into memory."""
+
+    named_by = None
 
     def __init__(self, sources: Sequence[Source]):
+        self._sources = sources
         self._sets = [source.files.with_format("arrow") for source in sources]
         self.schema = _one_schema([data.features.arrow_schema for data in self._sets], sources)
         self.names = list(self.schema.names)
@@ -93,11 +87,11 @@ class DataSetReader:
 
     def batches(self, skip: int) -> Iterator[tuple[ArrowRecords, float | None]]:
         done = 0
-        for data in self._sets:
+        for data, source in zip(self._sets, self._sources, strict=True):
             first = min(max(0, skip - done), len(data))
             for start in range(first - first % BATCH_ROWS, len(data), BATCH_ROWS):
                 stop = min(start + BATCH_ROWS, len(data))
-                records = ArrowRecords(data[start:stop].cast(self.schema))
+                records = ArrowRecords(_fit(data[start:stop], self.schema, source))
                 yield records.slice(max(0, first - start), len(records)), (done + stop) / self.total
             done += len(data)
 
@@ -121,7 +115,27 @@ def _parquet(source: Source) -> Iterator[pq.ParquetFile]:
             handle.close()
 
 
+def _fit(table: pa.Table, schema: pa.Schema, source: Source) -> pa.Table:
+    """The table under exactly `schema`; a column that it lacks is null."""
+    try:
+        return pa.table(
+            [
+                table[field.name].cast(field.type) if field.name in table.column_names
+                else pa.nulls(len(table), field.type)
+                for field in schema
+            ],
+            schema=schema,
+        )  # fmt: skip
+    except pa.ArrowException as error:
+        raise InputError(f"{source.name} does not fit the columns of the other files: {error}. Score them apart.") from error
+
+
 def _one_schema(schemas: Sequence[pa.Schema], sources: Sequence[Source]) -> pa.Schema:
+    """The schema that holds the values of all: a column may be null when it may be so, or is missing, in one of them.
+
+    Raises:
+        InputError: no type holds the values of one column, or it would hold fewer digits of them.
+    """
     if len(sources) > 1:
         # The categories of all files together may be more than an index type of one byte can count.
         schemas = [_with_wide_indices(schema) for schema in schemas]
@@ -135,7 +149,47 @@ def _one_schema(schemas: Sequence[pa.Schema], sources: Sequence[Source]) -> pa.S
             raise InputError(
                 f"{source.name} has columns of other types than the files before it: {error}. Score them apart."
             ) from error
-    return unified.with_metadata(schemas[0].metadata)
+    if all(schema.equals(unified) for schema in schemas):
+        return unified.with_metadata(schemas[0].metadata)
+    for schema, source in zip(schemas, sources, strict=True):
+        for field in schema:
+            if _rounds(field.type, unified.field(field.name).type):
+                raise InputError(
+                    f"{source.name} has exact decimals in the column {field.name!r}, and another file has floating-point "
+                    "numbers, which would round them. Score them apart."
+                )
+    given = [pa.struct(list(schema)) for schema in schemas]
+    whole = _nullable(pa.field("", pa.struct(list(unified)), False), [pa.field("", kind, False) for kind in given])
+    return pa.schema(list(whole.type), metadata=schemas[0].metadata)
+
+
+def _rounds(kind: pa.DataType, unified: pa.DataType) -> bool:
+    """Whether a decimal of `kind` is a floating-point number in `unified`, at any depth."""
+    if pa.types.is_decimal(kind):
+        return pa.types.is_floating(unified)
+    there, inner = _inner_fields(kind), _inner_fields(unified)
+    return any(_rounds(field.type, inner[name].type) for name, field in there.items() if name in inner)
+
+
+def _nullable(field: pa.Field, given: Sequence[pa.Field | None]) -> pa.Field:
+    """`field`, which may be null when one of the `given`, which became it, may be or is missing; fields of structs too."""
+    kind = field.type
+    if pa.types.is_struct(kind):
+        inner = [_inner_fields(one.type) for one in given if one is not None and pa.types.is_struct(one.type)]
+        kind = pa.struct([_nullable(child, [fields.get(child.name) for fields in inner]) for child in kind])
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        lists = [one.type.value_field for one in given if one is not None and type(one.type) is type(kind)]
+        kind = make(_nullable(kind.value_field, lists))
+    return field.with_type(kind).with_nullable(field.nullable or any(one is None or one.nullable for one in given))
+
+
+def _inner_fields(kind: pa.DataType) -> dict[str, pa.Field]:
+    """The fields of a struct by name, the values of a list, map or dictionary by their place."""
+    if pa.types.is_dictionary(kind):
+        return {"0": pa.field("values", kind.value_type)}
+    fields = [kind.field(i) for i in range(kind.num_fields)]
+    return {field.name if pa.types.is_struct(kind) else str(i): field for i, field in enumerate(fields)}
 
 
 def _with_wide_indices(schema: pa.Schema) -> pa.Schema:

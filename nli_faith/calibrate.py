@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nli_faith import __version__
-from nli_faith.calibrations import Calibration
+from nli_faith.calibrations import Calibration, Run, said
 from nli_faith.cuts import FEWEST_FLAGS, Aim, best_threshold, cross_fitted
 from nli_faith.errors import InputError, UsageError
 from nli_faith.proportions import Figure, f1, mean_of_two, wilson
-from nli_faith.scored import CLAIM_LEVEL, ROW, Run, Scored, label_column, open_scored, read_run, read_scored
+from nli_faith.scored import CLAIM_LEVEL, ROW, Scored, label_column, open_scored, read_run, read_scored
 
 FEWEST, ENOUGH = 20, 50
 _STEPS = 2000
@@ -78,6 +78,10 @@ def calibrate(
         window=run.window,
         granularity=run.granularity,
         nli_faith=__version__,
+        output_labels=run.labels,
+        joined_evidence=run.joined_evidence,
+        prefix_pronouns=run.prefix_pronouns,
+        strict_numbers=run.strict_numbers,
     )
 
 
@@ -110,10 +114,12 @@ def _read_all(paths: Sequence[str], label: str | None, summary: str | None) -> t
                 f"{path} holds labels of {_WHAT[level]} and {paths[0]} of {_WHAT[found[0][0]]}, which are never mixed. "
                 "Calibrate them apart."
             )
-        if found and run != found[0][1]:
+        different = run.difference(found[0][1]) if found else None
+        if different is not None:
+            name, here, there = different
             raise InputError(
-                f"{path} and {paths[0]} were scored by different models, windows or granularities. "
-                "Score both the same way, or calibrate them apart."
+                f"{path} and {paths[0]} were scored by different runs: the {name} is {said(here)} in the one and "
+                f"{said(there)} in the other. Score both the same way, or calibrate them apart."
             )
         found.append((level, run, read_scored(path, reader, level, label_column(path, reader, level, label))))
     level, run, first = found[0]

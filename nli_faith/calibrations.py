@@ -4,13 +4,60 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
 from nli_faith.errors import InputError, UsageError
 from nli_faith.shards import put
 
 FORMAT = "nli-faith calibration 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What fixes the supports of a run, and so what a threshold that was found on them holds for.
+
+    Attributes:
+        model: its name, which decides nothing; model_hash: its content.
+        labels: names of its outputs, in order; None when it has none, or in a file that was written without them.
+        window, granularity, joined_evidence, prefix_pronouns, strict_numbers: see the README.
+    """
+
+    model: str | None
+    model_hash: str
+    window: int | None
+    granularity: str | None
+    labels: list[str] | None = None
+    joined_evidence: int | None = None
+    prefix_pronouns: bool = False
+    strict_numbers: bool = False
+
+    @classmethod
+    def read(cls, made: Mapping, options: Mapping) -> Run:
+        """From a summary (`options` are in it too) or a scorer's identity; what neither says has its default.
+
+        Raises:
+            KeyError: no hash of a model.
+        """
+        found = {name: options[name] for name in ("granularity", *_OPTIONS) if options.get(name) is not None}
+        return cls(made.get("model"), made["model_hash"], made.get("window"), found.pop("granularity", None),
+                   made.get("labels"), **found)  # fmt: skip
+
+    def difference(self, other: Run) -> tuple[str, object, object] | None:
+        """(what, here, there) of the first thing for which supports of both can't be compared, or None."""
+        for name, what in _COMPARED.items():
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours != theirs and not (name == "labels" and None in (ours, theirs)):
+                return what, ours, theirs
+        return None
+
+
+_OPTIONS = ("joined_evidence", "prefix_pronouns", "strict_numbers")
+_COMPARED = {
+    "model_hash": "model hash", "window": "window", "granularity": "granularity", "labels": "order of labels",
+    "joined_evidence": "--joined-evidence", "prefix_pronouns": "--prefix-pronouns", "strict_numbers": "--strict-numbers",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,7 +73,8 @@ class Calibration:
         states: status -> [faithful, unfaithful] labels; row level only, for the errors that a route leads to.
         curve: "support", "n", "unfaithful": the labels in steps of rising support.
         date: ISO day; labels: where they came from; left_out: rows without a label, or that no threshold decides.
-        model, model_hash, window, granularity: of the run that scored the labels.
+        model, model_hash, window, granularity, joined_evidence, prefix_pronouns, strict_numbers: of the run that scored
+            the labels; output_labels: its `Run.labels`. A file that was written without the last four means the defaults.
     """
 
     level: str
@@ -45,6 +93,16 @@ class Calibration:
     window: int | None
     granularity: str | None
     nli_faith: str
+    output_labels: list[str] | None = None
+    joined_evidence: int | None = None
+    prefix_pronouns: bool = False
+    strict_numbers: bool = False
+
+    @property
+    def run(self) -> Run:
+        """The run that scored the labels."""
+        return Run(self.model, self.model_hash, self.window, self.granularity, self.output_labels,
+                   self.joined_evidence, self.prefix_pronouns, self.strict_numbers)  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write the file; it appears whole."""
@@ -57,16 +115,15 @@ class Calibration:
         kept = {name: getattr(self, name) for name in ("level", "threshold", "aim", "n", "date")}
         return kept | {"hash": hashlib.sha256(content.encode()).hexdigest()[:16]}
 
-    def check(self, model_hash: str, window: int | None, granularity: str | None, what: str = "This run") -> None:
-        """InputError when the supports it was found on are not those of a run with this model, window and granularity."""
-        pairs = {"model hash": (self.model_hash, model_hash), "window": (self.window, window),
-                 "granularity": (self.granularity, granularity)}  # fmt: skip
-        for name, (ours, theirs) in pairs.items():
-            if ours != theirs:
-                raise InputError(
-                    f"The calibration holds for another {name}: its labels were scored with {ours}, {what.lower()} "
-                    f"has {theirs}. Score the labels the same way and run `nli-faith calibrate` on them again."
-                )
+    def check(self, run: Run, what: str = "this run") -> None:
+        """InputError when the supports it was found on are not those of `run`."""
+        different = self.run.difference(run)
+        if different is not None:
+            name, ours, theirs = different
+            raise InputError(
+                f"The calibration holds for another {name}: its labels were scored with {said(ours)}, {what} has "
+                f"{said(theirs)}. Score the labels the same way and run `nli-faith calibrate` on them again."
+            )
 
 
 def load_calibration(path: str | Path) -> Calibration:
@@ -81,14 +138,35 @@ def load_calibration(path: str | Path) -> Calibration:
         raise InputError(f"The calibration {path} can't be read: {error.strerror or error}. Check the path.") from None
     except ValueError as error:
         raise InputError(f"The calibration {path} is not valid JSON: {error}. Make it anew.") from None
-    names = [field.name for field in fields(Calibration)]
-    if not isinstance(stored, dict) or stored.get("format") != FORMAT or any(name not in stored for name in names):
+    needed = [field.name for field in fields(Calibration) if field.default is MISSING]
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT or any(name not in stored for name in needed):
         raise InputError(f"{path} is no calibration of this version. Make one with `nli-faith calibrate LABELS -o FILE`.")
-    made = Calibration(**{name: stored[name] for name in names})
+    made = Calibration(**{field.name: stored[field.name] for field in fields(Calibration) if field.name in stored})
     whole = isinstance(made.threshold, (int, float)) and 0.0 < made.threshold <= 1.0 and made.level in ("row", "claim")
+    whole = whole and _is_curve(made.curve) and isinstance(made.states, dict) and all(map(_is_pair, made.states.values()))
     if not whole:
-        raise InputError(f"{path} holds level {made.level!r} and threshold {made.threshold!r}, which can't be. Make it anew.")
+        raise InputError(
+            f"{path} holds level {made.level!r} and threshold {made.threshold!r}, or counts of labels, which can't be. "
+            "Make it anew with `nli-faith calibrate`."
+        )
     return made
+
+
+def _is_curve(curve: object) -> bool:
+    columns = [curve.get(name) for name in ("support", "n", "unfaithful")] if isinstance(curve, dict) else [None]
+    numbers = all(isinstance(column, list) and all(isinstance(x, (int, float)) for x in column) for column in columns)
+    return numbers and len(set(map(len, columns))) == 1
+
+
+def _is_pair(counts: object) -> bool:
+    return isinstance(counts, list) and len(counts) == 2 and all(isinstance(count, int) for count in counts)
+
+
+def said(value: object) -> object:
+    """A value of an option for people: "off" for what is not asked for."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(str, value))
+    return "off" if value in (None, False) else "on" if value is True else value
 
 
 def check_alone(calibration: Calibration | None, threshold: float | None) -> None:

@@ -14,6 +14,7 @@ from dataclasses import fields
 from nli_faith.arguments import NO_CLAIMS, make_parser
 from nli_faith.errors import InputError, NliFaithError, UsageError
 from nli_faith.options import FileOptions
+from nli_faith.pipes import reader_may_go
 from nli_faith.prefilter_commands import run_calibrate, run_merge, run_triage
 
 DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -22,15 +23,12 @@ DONE, FAILED, USAGE, MISSED, INTERRUPTED = 0, 1, 2, 3, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status (see the README) and never raises for bad data."""
     _keep_streams_alive()
-    try:
-        args = make_parser().parse_args(argv)
-    except SystemExit as stop:  # argparse has printed its message
-        return int(stop.code or 0)
+    args = _parse(argv)
+    if isinstance(args, int):
+        return args
     previous = _interrupt_on_terminate()
     try:
-        status = _COMMANDS[args.command](args)
-        sys.stdout.flush()  # here a reader that has gone can still be told from a failure
-        return status
+        return _COMMANDS[args.command](args)
     except UsageError as error:
         return _say(error, USAGE)
     except NliFaithError as error:
@@ -39,13 +37,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept = " Finished work is kept: the same command goes on from there." if args.command == "score" else ""
         print(f"Interrupted.{kept}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain once more while it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    except BrokenPipeError:  # stderr has gone in the midst of the work; for stdout see `pipes`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        return FAILED
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace | int:
+    """The arguments, or the exit status of help, version or wrong usage, which argparse has printed."""
+    with reader_may_go():
+        try:
+            return make_parser().parse_args(argv)
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+    return status
 
 
 def _keep_streams_alive() -> None:
@@ -96,20 +103,34 @@ def _score(args: argparse.Namespace) -> int:
     options = FileOptions(**{field.name: getattr(args, field.name) for field in fields(FileOptions)})
     if args.min_faithfulness is not None and not 0.0 <= args.min_faithfulness <= 1.0:
         raise UsageError(f"--min-faithfulness {args.min_faithfulness} is not between 0 and 1.")
+    _check_calibration_stays(args)
     devices = _devices(args)
     scorer = _make_scorer(args, early_exit=args.early_exit, **_rule(args))
     with Meter(quiet=args.quiet) as meter:
         if args.dry_run:
             from nli_faith.plans import plan
 
-            display.show_plan(plan(args.input, args.out, options, log=meter.log), scorer, args.json)
+            planned = plan(args.input, args.out, options, log=meter.log)
+            with reader_may_go():
+                display.show_plan(planned, scorer, args.json)
             return DONE
         with _at_work(scorer, devices) as working:
             summary = score_file(
                 working, args.input, args.out, options, log=meter.log, progress=meter.advance, strict=args.strict
             )
-    display.show_summary(summary, as_json=args.json)
+    with reader_may_go():
+        display.show_summary(summary, as_json=args.json)
     return _gate(summary, args.min_faithfulness)
+
+
+def _check_calibration_stays(args: argparse.Namespace) -> None:
+    """UsageError when the file of --calibration would be replaced by an output."""
+    from nli_faith.targets import same_place
+
+    names = [args.claims_out, *([] if args.out is None else [args.out, f"{args.out}.summary.json"])]
+    for name in names if args.calibration is not None else ():
+        if name is not None and same_place(name, args.calibration):
+            raise UsageError(f"{name} is the file of --calibration, which would be replaced. Give the output another name.")
 
 
 def _devices(args: argparse.Namespace) -> list[str]:
@@ -153,10 +174,11 @@ def _check(args: argparse.Namespace) -> int:
 
     contexts = [_read_context(text) for text in args.context]
     score = _make_scorer(args, **_rule(args)).score(args.answer, contexts, args.question)
-    if args.json:
-        display.show_json(score.to_dict())
-    else:
-        display.show_check(args.answer, score)
+    with reader_may_go():
+        if args.json:
+            display.show_json(score.to_dict())
+        else:
+            display.show_check(args.answer, score)
     return DONE
 
 
@@ -179,10 +201,11 @@ def _models(args: argparse.Namespace) -> int:
     from nli_faith.checkpoints import known_cards
 
     cards = known_cards()
-    if args.json:
-        display.show_json(list(cards.values()))
-    else:
-        display.show_models(cards)
+    with reader_may_go():
+        if args.json:
+            display.show_json(list(cards.values()))
+        else:
+            display.show_models(cards)
     return DONE
 
 
@@ -191,10 +214,11 @@ def _doctor(args: argparse.Namespace) -> int:
     from nli_faith.doctor import examine
 
     findings = examine(_make_scorer(args))
-    if args.json:
-        display.show_json(findings)
-    else:
-        display.show_doctor(findings)
+    with reader_may_go():
+        if args.json:
+            display.show_json(findings)
+        else:
+            display.show_doctor(findings)
     return DONE if findings["ok"] else FAILED
 
 
@@ -206,10 +230,11 @@ def _bench(args: argparse.Namespace) -> int:
     reader = _make_scorer(args).reader
     with Meter(quiet=args.json) as meter:
         report = bench(reader, args.lengths, args.seconds, meter.log)
-    if args.json:
-        display.show_json(report)
-    else:
-        print(show(report))
+    with reader_may_go():
+        if args.json:
+            display.show_json(report)
+        else:
+            print(show(report))
     return DONE if report["parity"]["ok"] else FAILED
 
 

@@ -42,12 +42,13 @@ class Columns:
         return ", ".join(named)
 
 
-def find_columns(names: Sequence[str], options: FileOptions, where: str) -> Columns:
+def find_columns(names: Sequence[str], options: FileOptions, where: str, named_by: int | None = None) -> Columns:
     """The columns to read, by the flags in `options` or else by the first known name that is present.
 
     Args:
         names: all columns of the input, in order.
         where: the input, as it is named in messages.
+        named_by: the rows whose keys are the `names`, or None when they are all columns there are.
     Raises:
         InputError: for a column twice, a flag that names none, two that differ only by case or separators, no answer
             or no contexts at all, or one column in two roles. It lists the columns and names the flag.
@@ -62,15 +63,15 @@ def find_columns(names: Sequence[str], options: FileOptions, where: str) -> Colu
     found = {}
     for role, known in KNOWN_NAMES.items():
         flag = flags[role]
-        found[role] = _named(flag, role, names, where) if flag is not None else _known(role, known, free, names, where)
+        found[role] = _named(flag, role, names, where, named_by) if flag is not None else _known(role, known, free, names, where)
     if options.id is not None:
-        found["id"] = _named(options.id, "id", names, where)
+        found["id"] = _named(options.id, "id", names, where, named_by)
     if options.by is not None:
-        _named(options.by, "by", names, where)
+        _named(options.by, "by", names, where, named_by)
     for role in ("answer", "contexts"):
         if found[role] is None:
             raise InputError(
-                f"{where} has no column that is known to hold the {role}. Name it with --{role} COLUMN. "
+                f"{lacks(where, named_by)} that is known to hold the {role}. Name it with --{role} COLUMN. "
                 f"{_listed(names)}"
             )
     if found["answer"] == found["contexts"]:
@@ -116,12 +117,20 @@ def _known(role: str, known: Sequence[str], free: Sequence[str], names: Sequence
     return None
 
 
-def _named(flag: str, role: str, names: Sequence[str], where: str) -> str:
+def lacks(where: str, named_by: int | None) -> str:
+    """How a sentence begins that says which column is missing; `named_by` as in `find_columns`."""
+    if named_by is None:
+        return f"{where} has no column"
+    rows, have = ("row", "has") if named_by == 1 else (f"{named_by} rows", "have")
+    return f"{where}: its first {rows}, whose keys are its columns, {have} no key"
+
+
+def _named(flag: str, role: str, names: Sequence[str], where: str, named_by: int | None) -> str:
     if flag in names:
         return flag
     close = difflib.get_close_matches(flag, names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"{where} has no column {flag!r}, which --{role} names.{hint} {_listed(names)}")
+    raise InputError(f"{lacks(where, named_by)} {flag!r}, which --{role} names.{hint} {_listed(names)}")
 
 
 def _plain(name: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
@@ -15,7 +14,7 @@ from nli_faith.json_text import to_json
 from nli_faith.outputs import ADDED_FIELDS, SCORE_FIELDS, score_fields, text_cell
 from nli_faith.readers import JsonReader, Reader
 from nli_faith.records import Records
-from nli_faith.shards import make_folder, put
+from nli_faith.shards import make_folder, open_parts, put
 from nli_faith.targets import Target
 from nli_faith.writers import all_names, arrow_schema
 
@@ -38,7 +37,13 @@ def check_new(reader: Reader, fields: Sequence[pa.Field], where: str, overwrite_
 
 
 def write_copy(
-    reader: Reader, target: Target, fields: Sequence[pa.Field], values: Sequence[Sequence], metadata: dict[str, str]
+    reader: Reader,
+    target: Target,
+    fields: Sequence[pa.Field],
+    values: Sequence[Sequence],
+    metadata: dict[str, str],
+    overwrite: bool,
+    last: Callable[[], None] = lambda: None,
 ) -> None:
     """Write every row of `reader` with `values` behind its own columns; the output appears by one rename.
 
@@ -46,20 +51,29 @@ def write_copy(
         fields: the columns to add; an input column of such a name is left out.
         values: one sequence of Python values a field, with one entry a row.
         metadata: added to the footer of a parquet file.
+        overwrite: take away unfinished work of another run.
+        last: what else has to stand before the output does; called when nothing but the rename is left.
+    Raises:
+        InputError, ResumeError: the disk does not take it, or another process or unfinished work has its place.
     """
     make_folder(target.path.absolute().parent)
     writer = _Writer(reader, target.ending, fields, metadata)
-    with TemporaryDirectory(".parts", f"{target.path.name}.", target.path.absolute().parent) as folder:
-        parts: list[Path] = []
-        start = 0
-        for records in _parts(reader):
+    with open_parts(target.parts, {"copy": [field.name for field in fields]}, target.path, anew=overwrite) as parts:
+        start = number = 0
+        for number, records in enumerate(_parts(reader), 1):
             stop = start + len(records)
-            parts.append(Path(folder) / f"part-{len(parts):05d}{writer.format.ending}")
-            writer.write(parts[-1], records, [column[start:stop] for column in values])
+            added = [column[start:stop] for column in values]
+            parts.write("data", number - 1, writer.format.ending, lambda path: writer.write(path, records, added))
             start = stop
         if any(len(column) != start for column in values):
             raise InputError(f"The input of {target.path} changed while it was read. Run the same command again.")
-        put(target.path, lambda path: writer.format.join(parts, path), Path(folder) / f"joined{target.ending}")
+
+        def join(path: Path) -> None:
+            writer.format.join([parts.path("data", i, writer.format.ending) for i in range(number)], path)
+            last()
+
+        put(target.path, join, parts.folder / f"joined{target.ending}")
+        parts.remove()
 
 
 def _parts(reader: Reader) -> Iterator[Records]:

@@ -21,9 +21,9 @@ from nli_faith.options import FileOptions
 from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
 from nli_faith.shards import discard_empty, make_folder, open_parts, read_done, read_manifest
 from nli_faith.sources import Source
-from nli_faith.summary import Statistics, make_summary, total
+from nli_faith.summary import GROUPS_COUNTED, Statistics, make_summary
 from nli_faith.targets import Target
-from nli_faith.types import Row, WindowResult, added_claim_fields
+from nli_faith.types import AnswerScore, Row, WindowResult, added_claim_fields
 from nli_faith.workers import Workers
 from nli_faith.writers import ClaimWriter, ScoreWriter
 
@@ -95,6 +95,11 @@ def score_file(
     with open_parts(target.parts, manifest, target.path, anew=options.overwrite) as parts:
         if parts.done is not None:  # a crash came between the last rename and the end
             parts.remove()
+            if strict and parts.done["error"]:
+                raise InputError(
+                    f"{target.path} is finished, but {parts.done['error']} of its rows can't be scored; `error` says why. "
+                    "Correct them and score again with --overwrite, or run without --strict."
+                )
             return parts.done
         if not replaces:  # asked again: before there was a lock, another process may have been about to finish
             targets.check_free(target)
@@ -108,7 +113,7 @@ def score_file(
         _check_unchanged(sources, manifest, log)
         summary = make_summary(statistics, identity, options.by)
         forms = {kind: writer.format for kind, writer in writers.items()}
-        finish(parts, len(run.finished), forms, target, claims, summary)
+        finish(parts, run.count, forms, target, claims, summary)
         parts.remove()
     log(f"Wrote {target.path}.")
     return summary
@@ -120,17 +125,23 @@ class _Run:
     def __init__(self, scorer, reader, parts, writers, by, log, progress, strict):
         self._scorer, self._reader, self._parts, self._writers = scorer, reader, parts, writers
         self._by, self._log, self._progress, self._strict = by, log, progress, strict
-        self.finished = parts.finished()
+        self.count = 0  # finished parts
+        self._end = 0  # of the last of them, in the input
+        self._whole = Statistics()  # of all of them
         self._errors = 0
 
     def score_all(self) -> Statistics:
         """Score and write what is not finished yet; the statistics of all parts together."""
-        resumed = sum(part["rows"] for part in self.finished)
-        if self.finished:
+        for saved in self._parts.finished():
+            if self._strict and saved["first_error"] is not None:
+                raise InputError(f"{saved['first_error']} Correct it, or run without --strict.")
+            self._add(Statistics.from_dict(saved["statistics"]), saved["end"])
+        resumed = self._whole.tally.rows
+        if self.count:
             self._log(f"Going on after {resumed} finished rows in {self._parts.folder}.")
         begun = mark = time.perf_counter()
         rows, pairs = resumed, 0
-        windows = self._reader.windows(self.finished[-1]["end"] if self.finished else 0, resumed)
+        windows = self._reader.windows(self._end, resumed)
         writing = None
         # One part is written while the next window is scored. When the loop ends early, that part is still finished.
         with ThreadPoolExecutor(1, "nli-faith-writer") as pool, read_ahead(windows) as ahead:
@@ -144,10 +155,14 @@ class _Run:
                 self._progress(Progress(rows, resumed, self._reader.total, window.share, now - begun, pairs))
             if writing is not None:
                 writing.result()
-        if not self.finished:
+        if not self.count:
             empty = Window([], self._reader.reader.empty(), 0, None)
             self._write(empty, WindowResult(()), time.perf_counter() - mark)
-        return total(Statistics.from_dict(part["statistics"]) for part in self.finished)
+        if len(self._whole.groups) == GROUPS_COUNTED:
+            self._log(
+                f"Warning: the column {self._by!r} of --by has {GROUPS_COUNTED:,} values or more; further ones are not counted."
+            )
+        return self._whole
 
     def _scored(self, windows: Iterable[Window]) -> Iterator[tuple[Window, WindowResult]]:
         if isinstance(self._scorer, Workers):
@@ -163,24 +178,37 @@ class _Run:
             raise RuntimeError(f"the scorer gave {len(result.scores)} scores for {len(window.rows)} rows")
         for row, score in zip(window.rows, result.scores, strict=True):
             if score.status == "error":
-                who = f"Row {row.position} (counted from 0{'' if row.id is None else f', id {row.id!s:.80}'})"
+                what = _error_of(row, score)
                 if self._strict:
-                    raise InputError(f"{who} can't be scored: {score.error} Correct it, or run without --strict.")
+                    raise InputError(f"{what} Correct it, or run without --strict.")
                 if self._errors < _ERRORS_LOGGED:
-                    self._log(f"{who} can't be scored: {score.error}")
+                    self._log(what)
                 self._errors += 1
 
     def _write(self, window: Window, result: WindowResult, seconds: float) -> None:
         statistics = Statistics(counts=result.counts, seconds=seconds)
         statistics.count(result.scores, None if self._by is None else window.records.cells(self._by))
-        index = len(self.finished)
         for kind, writer in self._writers.items():
+            ending = writer.format.ending
             self._parts.write(
-                kind, index, writer.format.ending, lambda path, writer=writer: writer.write(path, window, result.scores)
+                kind, self.count, ending, lambda path, writer=writer: writer.write(path, window, result.scores)
             )
-        saved = {"rows": len(window.rows), "end": window.end, "statistics": statistics.to_dict()}
-        self._parts.finish(index, saved)
-        self.finished.append(saved)
+        scored = zip(window.rows, result.scores, strict=True)
+        error = next((_error_of(row, score) for row, score in scored if score.status == "error"), None)
+        saved = {"end": window.end, "statistics": statistics.to_dict(), "first_error": error}
+        self._parts.finish(self.count, saved)
+        self._add(statistics, window.end)
+
+    def _add(self, statistics: Statistics, end: int) -> None:
+        """One more part is finished; of its numbers only the sum is kept."""
+        self.count += 1
+        self._end = end
+        self._whole.add(statistics)
+
+
+def _error_of(row: Row, score: AnswerScore) -> str:
+    id = "" if row.id is None else f", id {row.id!s:.80}"
+    return f"Row {row.position} (counted from 0{id}) can't be scored: {score.error}"
 
 
 def _may_replace(target: Target, claims: Target | None, options: FileOptions) -> bool:

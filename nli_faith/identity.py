@@ -17,7 +17,7 @@ def identity(scorer) -> dict:
         "nli_faith": __version__,
         "model": scorer.model_options.model,
         "model_hash": model_hash(reader),
-        "labels": list(checkpoint.labels.names) if checkpoint else None,
+        "labels": label_names(reader),
         "window": scorer.window_size,
         "answer_threshold": scorer.answer_threshold,
         # Of a calibration its content counts, not where it lies.
@@ -45,6 +45,12 @@ def model_hash(reader) -> str:
     """The hash of the checkpoint; "fake" for the model without weights."""
     checkpoint = getattr(reader, "checkpoint", None)
     return checkpoint.hash if checkpoint else "fake"
+
+
+def label_names(reader) -> list[str] | None:
+    """Names of the model's outputs, in order; None for the model without weights."""
+    checkpoint = getattr(reader, "checkpoint", None)
+    return list(checkpoint.labels.names) if checkpoint else None
 
 
 def package_version(name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nli_faith.cells import make_row
-from nli_faith.columns import Columns
+from nli_faith.columns import Columns, lacks
 from nli_faith.errors import InputError
 from nli_faith.json_text import to_json
 from nli_faith.labels import VERDICTS, LabelReader, pick_column
@@ -98,7 +99,7 @@ def read_routes(path: str, reader: Reader, id: str | None) -> tuple[list[str], l
         InputError: no column `route`, or a route that is none.
     """
     if "route" not in reader.names:
-        raise InputError(f"{path} has no column 'route'. Run `nli-faith triage` on the scored file first.")
+        raise InputError(f"{lacks(path, reader.named_by)} 'route'. Run `nli-faith triage` on the scored file first.")
     routes: list[str] = []
     ids: list[str | None] = []
     for records, _ in reader.batches(0):
@@ -118,11 +119,11 @@ def read_verdicts(
     Raises:
         InputError: rows that are unknown, or there twice, or an unknown spelling of a verdict; all with names.
     """
-    column = pick_column(reader.names, verdict, VERDICTS, "--verdict", path)
+    column = pick_column(reader.names, verdict, VERDICTS, "--verdict", path, reader.named_by)
     key = "row" if id is None and "row" in reader.names else (id or "id")
     if key not in reader.names:
         raise InputError(
-            f"{path} has neither a column 'row' nor {key!r}, so its verdicts belong to no row. "
+            f"{lacks(path, reader.named_by)} 'row' or {key!r}, so its verdicts belong to no row. "
             f"Name the id with --id COLUMN. Its columns are: {', '.join(reader.names[:40])}."
         )
     places = {str(row): row for row in range(len(ids))}
@@ -136,7 +137,7 @@ def read_verdicts(
     said: list[bool | None] = []
     for records, _ in reader.batches(0):
         said += labels.read(records.cells(column), len(given))
-        given += [_key(cell) for cell in records.cells(key)]
+        given += [_row_key(cell) if key == "row" else _key(cell) for cell in records.cells(key)]
     labels.check()
     _refuse(path, key, [value for value in given if value not in places], f"name no single row of {len(ids)}")
     _refuse(path, key, [value for value, count in Counter(given).items() if count > 1], "are there more than once")
@@ -157,3 +158,9 @@ def _key(cell: object) -> str | None:
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)
     return str(cell)
+
+
+def _row_key(cell: object) -> str | None:
+    """The same of a position, which is a number in any spelling: what wrote a CSV file may have made 3.0 of it."""
+    found = re.fullmatch(r"\s*(\d+)(?:\.0*)?\s*", cell, re.ASCII) if isinstance(cell, str) else None
+    return _key(cell) if found is None else found[1].lstrip("0") or "0"

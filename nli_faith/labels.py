@@ -15,6 +15,7 @@ from numbers import Real
 
 import numpy as np
 
+from nli_faith.columns import lacks
 from nli_faith.errors import InputError
 
 # The first of these that is present is taken. `faithful` is missing on purpose: in a scored file it is our own verdict.
@@ -37,8 +38,13 @@ _FAULTS = re.compile(r"hallucinat|unsupported|unfaithful", re.IGNORECASE)
 _SHOWN = 8
 
 
-def pick_column(names: Sequence[str], chosen: str | None, known: Sequence[str], flag: str, where: str) -> str:
+def pick_column(
+    names: Sequence[str], chosen: str | None, known: Sequence[str], flag: str, where: str, named_by: int | None = None
+) -> str:
     """The column of the labels: the `chosen` one, or the first of `known` that is present.
+
+    Args:
+        where, named_by: as in `columns.find_columns`.
 
     Raises:
         InputError: it is not there, with the columns that are.
@@ -46,8 +52,10 @@ def pick_column(names: Sequence[str], chosen: str | None, known: Sequence[str], 
     column = chosen if chosen is not None else next((name for name in known if name in names), None)
     if column in names:
         return column
-    missing = f"the column {chosen!r}, which {flag} names" if chosen else f"a column of labels ({', '.join(known)})"
-    raise InputError(f"{where} lacks {missing}. Name one with {flag} COLUMN. Its columns are: {', '.join(names[:40])}.")
+    missing = f"{chosen!r}, which {flag} names" if chosen else f"of labels ({', '.join(known)})"
+    raise InputError(
+        f"{lacks(where, named_by)} {missing}. Name one with {flag} COLUMN. Its columns are: {', '.join(names[:40])}."
+    )
 
 
 class LabelReader:

@@ -10,6 +10,8 @@ from nli_faith.errors import ResumeError
 
 AGAIN = "Use --overwrite to begin anew."
 _CHANGES_SHOWN = 4
+# Whether an older output may be replaced: a permission, which the last clean-up of a run may have taken away with its file.
+_LEFT_OUT = ("replaces",)
 
 
 def load(path: Path) -> dict | None:
@@ -29,7 +31,8 @@ def dump(path: Path, value: Any) -> None:
 def compare(saved: dict, manifest: dict, folder: Path) -> None:
     """ResumeError, naming what changed, when the work in `folder` was made from something else than `manifest` says."""
     before, now = _flat(saved), _flat(json.loads(json.dumps(manifest)))
-    changed = [key for key in dict.fromkeys([*now, *before]) if before.get(key) != now.get(key)]
+    names = [key for key in dict.fromkeys([*now, *before]) if key not in _LEFT_OUT]
+    changed = [key for key in names if before.get(key) != now.get(key)]
     if changed:
         shown = "; ".join(
             f"{key} was {_show(before.get(key))} and is now {_show(now.get(key))}" for key in changed[:_CHANGES_SHOWN]

@@ -46,7 +46,8 @@ class ScoreOptions:
             units) or "answer" (the whole answer as one hypothesis).
         threshold: P(entailment) in (0, 1] from which a window supports a claim; None means argmax.
         no_claims: faithfulness of an answer without a claim (a refusal, a greeting): 1.0, 0.0 or None.
-        early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound.
+        early_exit: stop reading a claim's windows at the first that supports it; same verdicts, `support` a lower bound. What
+            leaves `faithful` open is read on.
         calibration: a file of `nli-faith calibrate`, whose threshold replaces argmax (one of claims) or the model's answer
             threshold (one of answers).
         joined_evidence: an unsupported claim is read once more, against so many of its best chunks (windows, of long

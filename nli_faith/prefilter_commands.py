@@ -8,17 +8,19 @@ import sys
 from pathlib import Path
 
 from nli_faith.errors import InputError, UsageError
+from nli_faith.pipes import reader_may_go
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
     """Write the calibration and say what it is worth; 1 when there are enough labels for the agreement only."""
     from nli_faith.calibrate import TooFewLabels, calibrate
     from nli_faith.cuts import Aim
-    from nli_faith.proportions import percent
+    from nli_faith.sources import find_sources
 
     if not args.out.lower().endswith(".json"):
         raise UsageError(f"-o {args.out} does not end in .json, as a calibration does.")
-    _check_free(args.out, args.overwrite, [*args.labels, args.summary])
+    sources = [source for path in args.labels for source in find_sources([path], lambda line: None, scored=True)]
+    _check_free(args.out, args.overwrite, [*(source.path for source in sources if source.local), args.summary])
     aim = Aim("balanced")
     if args.target_precision is not None:
         aim = Aim("target_precision", args.target_precision)
@@ -27,16 +29,31 @@ def run_calibrate(args: argparse.Namespace) -> int:
     try:
         made = calibrate(args.labels, aim, args.label, args.summary, log=_log)
     except TooFewLabels as error:
-        if args.json:
-            _show_json({"n": error.n, "agreement": error.agreement, "threshold": None})
-        else:
-            print(f"agreement of nli-faith with the labels: {percent(error.agreement)}")
+        with reader_may_go():
+            _show_agreement(args, error)
         raise
     made.save(args.out)
     _log(f"Wrote {args.out}.")
+    with reader_may_go():
+        _show_calibration(args, made)
+    return 0
+
+
+def _show_agreement(args: argparse.Namespace, error) -> None:
+    from nli_faith.proportions import percent
+
+    if args.json:
+        _show_json({"n": error.n, "agreement": error.agreement, "threshold": None})
+    else:
+        print(f"agreement of nli-faith with the labels: {percent(error.agreement)}")
+
+
+def _show_calibration(args: argparse.Namespace, made) -> None:
+    from nli_faith.proportions import percent
+
     if args.json:
         _show_json({name: getattr(made, name) for name in ("level", "threshold", "aim", "n", "unfaithful", "figures")})
-        return 0
+        return
     what = "min_support" if made.level == "row" else "P(entailment)"
     print(f"threshold          {made.threshold:g} on {what}: below it, {'an answer' if made.level == 'row' else 'a claim'}"
           " is flagged")  # fmt: skip
@@ -44,7 +61,6 @@ def run_calibrate(args: argparse.Namespace) -> int:
     for name, figure in made.figures.items():
         print(f"{name.replace('_', ' '):<18} {percent(tuple(figure))}")
     print("Measured on labels that the threshold was not chosen on (five parts); 95 % intervals.")
-    return 0
 
 
 def run_triage(args: argparse.Namespace) -> int:
@@ -67,12 +83,13 @@ def run_triage(args: argparse.Namespace) -> int:
     if not args.overwrite:
         check_free(target)
     check_new(reader, ROUTE_FIELDS, args.scored, args.overwrite_columns)
-    columns = _judge_columns(args, reader)
+    _check_no_input(target.path, [args.calibration, args.summary])
+    columns = _judge_columns(args, reader, source, target)
     calibration = None
     if args.calibration is not None:
         calibration = _row_calibration(args.calibration)
         run = read_run(source, reader, args.summary)
-        calibration.check(run.model_hash, run.window, run.granularity, args.scored)
+        calibration.check(run, args.scored)
     scored = read_scored(args.scored, reader, level)
     if args.max_miss is not None:
         triage = by_miss(scored, calibration, args.max_miss)
@@ -86,11 +103,16 @@ def run_triage(args: argparse.Namespace) -> int:
             "calibration": calibration and calibration.identity(),
         }, sort_keys=True)
     }  # fmt: skip
-    write_copy(reader, target, ROUTE_FIELDS, [triage.risk.tolist(), triage.route.tolist()], metadata)
-    if args.judge_out is not None:
-        _write_judge(args, reader, columns, triage)
+
+    def judge() -> None:
+        if args.judge_out is not None:
+            _write_judge(args, reader, columns, triage)
+
+    values = [triage.risk.tolist(), triage.route.tolist()]
+    write_copy(reader, target, ROUTE_FIELDS, values, metadata, args.overwrite, last=judge)
     _log(f"Wrote {target.path}.")
-    _show_triage(args, triage, chances, None if calibration is None else sum(map(sum, calibration.states.values())))
+    with reader_may_go():
+        _show_triage(args, triage, chances, None if calibration is None else sum(map(sum, calibration.states.values())))
     return 0
 
 
@@ -127,8 +149,9 @@ def run_merge(args: argparse.Namespace) -> int:
     from nli_faith.sources import find_sources, split_ending
     from nli_faith.targets import check_free, find_target
 
-    (source,), (given,) = (_one_file(find_sources([path], _log), path) for path in (args.routed, args.verdicts))
-    stem, ending = split_ending(args.routed)
+    files = (args.routed, args.verdicts)
+    (source,), (given,) = (_one_file(find_sources([path], _log, scored=True), path) for path in files)
+    stem, ending = split_ending(source.name)
     target = find_target(args.out or f"{stem}.merged{ending}", [args.routed], [source, given])
     if target.folder:
         raise UsageError(f"-o {args.out} is a folder; name a file.")
@@ -138,37 +161,44 @@ def run_merge(args: argparse.Namespace) -> int:
     check_new(reader, VERDICT_FIELDS, args.routed, args.overwrite_columns)
     routes, ids = read_routes(args.routed, reader, args.id or "id")
     merged = merge(routes, read_verdicts(args.verdicts, open_reader([given]), ids, args.id, args.verdict))
-    write_copy(reader, target, VERDICT_FIELDS, [merged.judge, merged.final, merged.source], {})
+    write_copy(reader, target, VERDICT_FIELDS, [merged.judge, merged.final, merged.source], {}, args.overwrite)
     _log(f"Wrote {target.path}.")
     counts = {"rows": len(routes), "faithful": merged.final.count(True), "unfaithful": merged.final.count(False),
               "by_judge": merged.source.count("judge"), "missing": merged.missing, "spare": merged.spare}  # fmt: skip
-    if args.json:
-        _show_json(counts)
-        return 0
-    print(f"rows        {counts['rows']:,}, {counts['by_judge']:,} of them decided by the judge")
-    print(f"faithful    {counts['faithful']:,}")
-    print(f"unfaithful  {counts['unfaithful']:,}")
-    if merged.missing:
-        print(f"{merged.missing:,} rows for the judge have no verdict: their final_faithful is null.")
-    if merged.spare:
-        print(f"{merged.spare:,} verdicts are of rows that were passed or failed: kept in judge_faithful, not used.")
+    with reader_may_go():
+        _show_merged(args, counts)
     return 0
 
 
-def _judge_columns(args: argparse.Namespace, reader):
+def _show_merged(args: argparse.Namespace, counts: dict) -> None:
+    if args.json:
+        _show_json(counts)
+        return
+    print(f"rows        {counts['rows']:,}, {counts['by_judge']:,} of them decided by the judge")
+    print(f"faithful    {counts['faithful']:,}")
+    print(f"unfaithful  {counts['unfaithful']:,}")
+    if counts["missing"]:
+        print(f"{counts['missing']:,} rows for the judge have no verdict: their final_faithful is null.")
+    if counts["spare"]:
+        print(f"{counts['spare']:,} verdicts are of rows that were passed or failed: kept in judge_faithful, not used.")
+
+
+def _judge_columns(args: argparse.Namespace, reader, source, target):
     """The columns of the rows for the judge, or None when they are not asked for."""
     from nli_faith.columns import find_columns
     from nli_faith.options import FileOptions
+    from nli_faith.targets import same_place
 
     if args.judge_out is None:
         return None
     if not args.judge_out.lower().endswith(".jsonl"):
         raise UsageError(f"--judge-out {args.judge_out} does not end in .jsonl.")
-    if Path(args.judge_out).absolute() == Path(args.out).absolute():
+    if same_place(args.judge_out, target.path):
         raise UsageError("-o and --judge-out are the same file. Give them different names.")
-    _check_free(args.judge_out, args.overwrite, [args.scored, args.calibration])
+    summary = args.summary or f"{source.path}.summary.json"
+    _check_free(args.judge_out, args.overwrite, [source.path if source.local else None, args.calibration, summary])
     id = args.id or ("id" if "id" in reader.names else None)
-    return find_columns(reader.names, FileOptions(args.question, args.answer, args.contexts, id), args.scored)
+    return find_columns(reader.names, FileOptions(args.question, args.answer, args.contexts, id), args.scored, reader.named_by)
 
 
 def _write_judge(args: argparse.Namespace, reader, columns, triage) -> None:
@@ -204,11 +234,16 @@ def _check_share(flag: str, value: float | None) -> None:
 
 def _check_free(out: str, overwrite: bool, inputs: list) -> None:
     """InputError when a file of ours would replace another that it may not, or one of the inputs."""
-    path = Path(out)
-    if any(name is not None and Path(name).exists() and path.exists() and path.samefile(name) for name in inputs):
-        raise InputError(f"{out} is one of the inputs, which are never changed. Give another name.")
-    if path.exists() and not overwrite:
+    _check_no_input(out, inputs)
+    if Path(out).exists() and not overwrite:
         raise InputError(f"{out} exists already. Give another name, or replace it with --overwrite.")
+
+
+def _check_no_input(out: str | Path, inputs: list) -> None:
+    from nli_faith.targets import same_place
+
+    if any(name is not None and same_place(out, name) for name in inputs):
+        raise InputError(f"{out} is one of the inputs, which are never changed. Give another name.")
 
 
 def _show_json(value: dict) -> None:

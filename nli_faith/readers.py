@@ -1,7 +1,8 @@
-"""Sources -> batches of records, format by format. A file is never loaded whole, except a JSON object around a list.
+"""Sources -> batches of records, format by format. A file is never loaded whole.
 
-Every reader has `names` (the columns), `schema` (Arrow, or None), `total` (rows, or None when only reading would tell),
-`empty()` and `batches(skip)`, which yields (records, share of the input read so far or None) from row `skip` on.
+Every reader has `names` (the columns), `named_by` (the rows whose keys they are, or None when they are all columns),
+`schema` (Arrow, or None), `total` (rows, or None when only reading would tell), `empty()` and `batches(skip)`, which
+yields (records, share of the input read so far or None) from row `skip` on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import islice
 
 from nli_faith.arrow_readers import BATCH_BYTES, BATCH_ROWS, DataSetReader, ParquetReader
 from nli_faith.errors import InputError
-from nli_faith.json_arrays import json_elements
+from nli_faith.json_arrays import check_wrapped, json_elements
 from nli_faith.json_text import DEEPEST, too_deep
 from nli_faith.records import CsvRecords, JsonRecords
 from nli_faith.sources import Source
@@ -26,14 +27,19 @@ LONGEST_CSV_CELL = 64 << 20
 
 
 class JsonReader:
-    """JSONL line by line, or the objects of a JSON array; `names` are the keys of the first batch, in order."""
+    """JSONL line by line, or the objects of a JSON array; `names` are the keys of the first `named_by` rows, in order."""
 
     def __init__(self, sources: Sequence[Source]):
         self._sources, self.schema, self.total = sources, None, None
-        first, _ = next(self.batches(0), (JsonRecords([], []), None))
+        batches = self.batches(0)
+        first, _ = next(batches, (JsonRecords([], []), None))
         if not len(first):
             raise InputError(f"{_names(sources)} holds no rows, so there is nothing to score.")
         self.names = list(dict.fromkeys(key for value in first.values for key in value))
+        self.named_by = None if next(batches, None) is None else len(first)
+        for source in sources if sources[0].format == "json" else ():
+            with _reading(source), source.open() as raw:
+                check_wrapped(_json_text(source, raw), source.name)
 
     def empty(self) -> JsonRecords:
         return JsonRecords([], [])
@@ -46,7 +52,7 @@ class CsvReader:
     """CSV with a header; every cell is a string. Several files must have the same header."""
 
     def __init__(self, sources: Sequence[Source]):
-        self._sources, self.schema, self.total = sources, None, None
+        self._sources, self.schema, self.total, self.named_by = sources, None, None, None
         headers = [_csv_header(source) for source in sources]
         self.names = headers[0]
         for source, header in zip(sources, headers, strict=True):
@@ -102,11 +108,10 @@ def _grouped(rows: Iterator, size_of: Callable) -> Iterator[list]:
 
 
 def _json_objects(source: Source, raw: io.IOBase) -> Iterator[tuple[str, dict]]:
-    stream = source.text_bytes(raw)
     if source.format == "json":
-        yield from json_elements(io.TextIOWrapper(stream, encoding="utf-8-sig"), source.name)
+        yield from json_elements(_json_text(source, raw), source.name)
         return
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(source.text_bytes(raw), 1):
         where = f"{source.name}, line {number}"
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
@@ -122,6 +127,10 @@ def _json_objects(source: Source, raw: io.IOBase) -> Iterator[tuple[str, dict]]:
         if not isinstance(value, dict):
             raise InputError(f"{where} is not a JSON object but a {type(value).__name__}. Write one object a line.")
         yield text, value
+
+
+def _json_text(source: Source, raw: io.IOBase) -> io.TextIOWrapper:
+    return io.TextIOWrapper(source.text_bytes(raw), encoding="utf-8-sig")
 
 
 def _json_records(pairs: list[tuple[str, dict]]) -> JsonRecords:

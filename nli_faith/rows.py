@@ -68,7 +68,7 @@ class RowReader:
         self.names = self.reader.names
         self._options, self._window_rows, self._window_bytes = options, window_rows, window_bytes
         where = sources[0].name if len(sources) == 1 else f"The input ({sources[0].name} and {len(sources) - 1} more)"
-        self.columns: Columns = find_columns(self.names, options, where)
+        self.columns: Columns = find_columns(self.names, options, where, self.reader.named_by)
         for name in (self.columns.answer, self.columns.contexts):
             if isinstance(self.reader, ParquetReader):
                 self.reader.check_column(name)

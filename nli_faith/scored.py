@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nli_faith.calibrations import Run
+from nli_faith.columns import lacks
 from nli_faith.errors import InputError
 from nli_faith.labels import CLAIM_LABELS, ROW_LABELS, LabelReader, pick_column
 from nli_faith.readers import Reader, open_reader
@@ -21,16 +23,6 @@ from nli_faith.types import CLAIM, STATUSES
 ROW, CLAIM_LEVEL = "row", "claim"
 _NEEDED = {ROW: ("status", "faithful", "min_support", "claims"),
            CLAIM_LEVEL: ("row", "unit", "kind", "verdict", "support", "chunk", "exhaustive")}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What fixes the supports in a file, and so what a threshold that was found on them holds for."""
-
-    model: str | None
-    model_hash: str
-    window: int | None
-    granularity: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +55,7 @@ def open_scored(path: str) -> tuple[Source, Reader, str]:
     Raises:
         InputError: several files, or one that `nli-faith score` did not write.
     """
-    sources = find_sources([path], lambda line: None)
+    sources = find_sources([path], lambda line: None, scored=True)
     if len(sources) > 1:
         raise InputError(f"{path} is {len(sources)} files; this command reads one. Score them into one file with -o OUT.")
     reader = open_reader(sources)
@@ -72,7 +64,7 @@ def open_scored(path: str) -> tuple[Source, Reader, str]:
             return sources[0], reader, level
     missing = [name for name in _NEEDED[ROW] if name not in reader.names]
     raise InputError(
-        f"{path} is no scored file: it lacks {', '.join(missing)}. Run `nli-faith score` on it first. "
+        f"{path} is no scored file. {lacks('It', reader.named_by)} {', '.join(missing)}. Run `nli-faith score` on it first. "
         f"Its columns are: {', '.join(reader.names[:40])}."
     )
 
@@ -90,11 +82,10 @@ def read_scored(path: str, reader: Reader, level: str, label: str | None = None)
     start = 0
     for records, _ in reader.batches(0):
         _check_exhaustive(path, records, level, start)
-        rows = _row_columns(records) if level == ROW else _claim_columns(records)
+        rows = _row_columns(records, start) if level == ROW else _claim_columns(records, path, start)
         found = [None] * len(records) if labels is None else labels.read(records.cells(label), start)
         support = [_number(cell, path, start + i) for i, cell in enumerate(rows[1])]
-        group = range(start, start + len(records)) if level == ROW else [int(cell) for cell in rows[3]]
-        for whole, values in zip(columns, (rows[0], support, map(_truth, rows[2]), group, found), strict=True):
+        for whole, values in zip(columns, (rows[0], support, map(_truth, rows[2]), rows[3], found), strict=True):
             whole.extend(values)
         start += len(records)
     if labels is not None:
@@ -119,35 +110,44 @@ def read_run(source: Source, reader: Reader, summary: str | None = None) -> Run:
     """
     footer = ((reader.schema.metadata if reader.schema is not None else None) or {}).get(b"nli_faith")
     beside = Path(f"{source.path}.summary.json")
-    if summary is None and footer is not None:
-        made = json.loads(footer)["scorer"]
-        options = made.get("options") or {}
-        return Run(made.get("model"), made["model_hash"], made.get("window"), options.get("granularity"))
-    if summary is None and source.local and beside.exists():
+    if summary is None and footer is None and source.local and beside.exists():
         summary = str(beside)
-    if summary is None:
+    if summary is None and footer is None:
         raise InputError(
             f"{source.name} does not say which model scored it, and {beside.name} is not beside it. "
             "Name the summary of the run that scored it with --summary FILE."
         )
     try:
+        if summary is None:
+            made = json.loads(footer)["scorer"]
+            return Run.read(made, made.get("options") or {})
         made = json.loads(Path(summary).read_text("utf-8"))
-        return Run(made.get("model"), made["model_hash"], made.get("window"), made.get("granularity"))
+        return Run.read(made, made)
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        what = f"{summary} is no summary" if summary is not None else f"The footer of {source.name} is not that"
         raise InputError(
-            f"{summary} is no summary of a run of this version ({type(error).__name__}: {error}). "
-            "Give the file <OUT>.summary.json that `nli-faith score` wrote."
+            f"{what} of a run of this version ({type(error).__name__}: {error}). "
+            "Give the file <OUT>.summary.json that `nli-faith score` wrote with --summary FILE."
         ) from None
 
 
 def claims_of(cell: object, where: str) -> list[dict]:
-    """The claims of one row, as dicts, from a cell of any format."""
+    """The claims of one row, as dicts, from a cell of any format.
+
+    Raises:
+        InputError: it is no list of objects.
+    """
     if isinstance(cell, str):
         try:
             cell = json.loads(cell) if cell else []
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: the column 'claims' is not valid JSON ({error}). Score the file again.") from None
-    return list(cell) if cell is not None else []
+    cell = [] if cell is None else cell
+    if not isinstance(cell, list) or not all(isinstance(claim, dict) for claim in cell):
+        raise InputError(
+            f"{where}: the column 'claims' holds {str(cell)[:60]!r} and no list of claims. Score the file again."
+        )
+    return cell
 
 
 def label_column(path: str, reader: Reader, level: str, label: str | None) -> str:
@@ -162,14 +162,16 @@ def label_column(path: str, reader: Reader, level: str, label: str | None) -> st
             f"{path}: the column {label!r} is nli-faith's own verdict, no label. Give the labels another name before "
             "the file is scored, and name that with --label COLUMN."
         )
-    return pick_column(reader.names, label, ROW_LABELS if level == ROW else CLAIM_LABELS, "--label", path)
+    known = ROW_LABELS if level == ROW else CLAIM_LABELS
+    return pick_column(reader.names, label, known, "--label", path, reader.named_by)
 
 
-def _row_columns(records: Records) -> tuple:
-    return tuple(records.cells(name) for name in ("status", "min_support", "faithful"))
+def _row_columns(records: Records, start: int) -> tuple:
+    """The columns of `Scored` up to `group`, not converted yet."""
+    return *(records.cells(name) for name in ("status", "min_support", "faithful")), range(start, start + len(records))
 
 
-def _claim_columns(records: Records) -> tuple:
+def _claim_columns(records: Records, path: str, start: int) -> tuple:
     kinds, supports, verdicts, chunks, rows = (
         records.cells(name) for name in ("kind", "support", "verdict", "chunk", "row")
     )
@@ -179,12 +181,12 @@ def _claim_columns(records: Records) -> tuple:
         ["scored" if ours else "" for ours in decided],
         supports,
         [verdict == "supported" if ours else None for verdict, ours in zip(verdicts, decided, strict=True)],
-        rows,
+        [_position(cell, path, start + i) for i, cell in enumerate(rows)],
     )
 
 
 def _check_exhaustive(path: str, records: Records, level: str, start: int) -> None:
-    row = _first_early(records, level)
+    row = _first_early(path, records, level, start)
     if row is not None:
         raise InputError(
             f"{path}, row {start + row} (counted from 0): exhaustive is false, so its support is only a lower bound. "
@@ -192,11 +194,11 @@ def _check_exhaustive(path: str, records: Records, level: str, start: int) -> No
         )
 
 
-def _first_early(records: Records, level: str) -> int | None:
-    """The first row of the batch with a claim whose windows were not all read."""
+def _first_early(path: str, records: Records, level: str, start: int) -> int | None:
+    """The first row of the batch, which begins with row `start`, with a claim whose windows were not all read."""
     if level == CLAIM_LEVEL:
         return next((i for i, cell in enumerate(records.cells("exhaustive")) if _truth(cell) is False), None)
-    if isinstance(records, ArrowRecords) and pa.types.is_list(records.data["claims"].type):
+    if isinstance(records, ArrowRecords) and _holds_claims(records.data["claims"].type):
         # Without making Python objects of all texts and evidence.
         column = records.data["claims"].combine_chunks()
         column = column if isinstance(column, pa.Array) else pa.concat_arrays(column.chunks)
@@ -205,13 +207,23 @@ def _first_early(records: Records, level: str) -> int | None:
             return None
         return int(pc.filter(pc.list_parent_indices(column), early)[0].as_py())
     for i, cell in enumerate(records.cells("claims")):
-        if any(claim.get("exhaustive") is False for claim in claims_of(cell, f"row {i}")):
+        where = f"{path}, row {start + i} (counted from 0)"
+        if any(_truth(claim.get("exhaustive")) is False for claim in claims_of(cell, where)):
             return i
     return None
 
 
+def _holds_claims(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) and pa.types.is_struct(kind.value_type) and kind.value_type.get_field_index("exhaustive") >= 0
+
+
 def _check_states(path: str, scored: Scored) -> None:
     if scored.level != ROW:
+        for position, support in enumerate(scored.support):
+            if support < 0.0 or support > 1.0:
+                raise InputError(
+                    f"{path}, row {position} (counted from 0): the support {support:g} is not between 0 and 1. Correct it."
+                )
         return
     for position, (status, support) in enumerate(zip(scored.status, scored.support, strict=True)):
         if status not in STATUSES or (status == "scored" and not 0.0 <= support <= 1.0):
@@ -226,8 +238,23 @@ def _number(cell: object, path: str, position: int) -> float:
         return float("nan")
     try:
         return float(cell)
-    except (TypeError, ValueError):
-        raise InputError(f"{path}, row {position} (counted from 0): the support {cell!r} is no number.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"{path}, row {position} (counted from 0): the support {str(cell)[:60]!r} is no number. Correct it."
+        ) from None
+
+
+def _position(cell: object, path: str, position: int) -> int:
+    """The cell of a column `row`: the place of an answer in its file, also as 3.0 or as text."""
+    try:
+        if isinstance(cell, bool) or not 0 <= (number := float(cell)) == int(number) < 2**53:
+            raise ValueError(cell)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"{path}, row {position} (counted from 0): its column 'row' holds {str(cell)[:60]!r} and not the position of an "
+            "answer. Correct it, or write the file again with --claims-out."
+        ) from None
+    return int(number)
 
 
 def _truth(cell: object) -> bool | None:

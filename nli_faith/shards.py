@@ -19,7 +19,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,8 +44,8 @@ class Parts:
     def path(self, kind: str, index: int, ending: str) -> Path:
         return self.folder / kind / f"part-{index:05d}{ending}"
 
-    def finished(self) -> list[dict]:
-        """What `finish` saved for the parts 0, 1, 2, ... without a gap.
+    def finished(self) -> Iterator[dict]:
+        """What `finish` saved for the parts 0, 1, 2, ... without a gap, one by one: all of it may be much.
 
         A part whose files are gone or cut off does not count: a crash may have come right after a folder of parts was
         moved to its final place.
@@ -52,15 +53,16 @@ class Parts:
         Raises:
             ResumeError: what was saved can't be read.
         """
-        found: list[dict] = []
-        while (path := self.path("finished", len(found), ".json")).exists():
+        for number in count():
+            path = self.path("finished", number, ".json")
+            if not path.exists():
+                return
             part = load(path)
             if part is None or not {"sizes", "saved"} <= part.keys():
                 raise ResumeError(f"{path} is damaged, so the unfinished work can't be continued. {AGAIN}")
             if any(_size(self.folder / name) != size for name, size in part["sizes"].items()):
-                break
-            found.append(part["saved"])
-        return found
+                return
+            yield part["saved"]
 
     def write(self, kind: str, index: int, ending: str, write: Callable[[Path], None]) -> None:
         """One file of a part: `write` fills a path that gets its real name once it is on disk."""
@@ -126,7 +128,7 @@ def open_parts(folder: Path, manifest: dict, output: Path, *, anew: bool) -> Ite
         yield parts
     except BaseException:
         # Nothing was finished, so there is nothing to go on from; an error in the input must not leave rubbish.
-        if folder.exists() and read_done(folder, output) is None and not parts.finished():
+        if folder.exists() and read_done(folder, output) is None and next(parts.finished(), None) is None:
             parts.remove()
         raise
     finally:
@@ -180,8 +182,19 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def put(path: Path, write: Callable[[Path], None], fresh: Path | None = None) -> None:
-    """Make `path` appear whole: `write` fills `fresh` (by default a neighbour), which is synced and renamed to it."""
-    fresh = path.with_name(path.name + ".tmp") if fresh is None else fresh
+    """Make `path` appear whole: `write` fills `fresh`, which is synced and renamed to it.
+
+    By default it is a neighbour, which does not stay when that fails.
+    """
+    if fresh is None:
+        fresh = path.with_name(path.name + ".tmp")
+        try:
+            put(path, write, fresh)
+        except BaseException:
+            with suppress(OSError):  # what made the first one is said
+                fresh.unlink(missing_ok=True)
+            raise
+        return
     with writing(path):
         write(fresh)
         sync(fresh)
@@ -223,7 +236,7 @@ def _prepare(folder: Path, manifest: dict, parts: Parts) -> None:
     """Go on from finished parts that were made from the same, or begin; take away what a crash left behind them."""
     (folder / _DONE).unlink(missing_ok=True)  # before what it names is made again
     path = folder / "manifest.json"
-    finished = len(parts.finished())
+    finished = sum(1 for _ in parts.finished())
     if finished:
         saved = load(path)
         if saved is None:

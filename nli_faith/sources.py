@@ -23,7 +23,7 @@ ENDINGS = {
     ".csv": ("csv", False),
     ".csv.gz": ("csv", True),
 }
-_SKIPPED = ("*.scored.*", "*.summary.json")
+_SCORED, _SUMMARY = "*.scored.*", "*.summary.json"
 # First bytes that no text begins with, what they tell, and what to do. A page header follows the first word of parquet.
 _OTHERS = (
     (re.compile(rb"PAR1[^ -~]"), "is a parquet file", "Rename it so that it ends in .parquet."),
@@ -111,17 +111,20 @@ def is_url(name: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)", name) is not None
 
 
-def find_sources(inputs: Sequence[str], log: Callable[[str], None]) -> list[Source]:
+def find_sources(inputs: Sequence[str], log: Callable[[str], None], scored: bool = False) -> list[Source]:
     """The files to read, in the order of `inputs`, sorted by name inside a folder or glob.
 
     Scored files, summaries and unfinished work found in a folder or by a glob are left out, with a line in the log.
+
+    Args:
+        scored: scored files are what is asked for, so they are read too.
     Raises:
         InputError: when an input does not exist, holds no file that can be read, or the formats differ.
     """
     if not all(str(name).strip() for name in inputs):
         # Taken as a path, it would be the working folder: hardly what an empty variable of a shell should mean.
         raise InputError("The name of an input is empty. Name a file, a folder, a glob or a URL.")
-    sources = [source for name in inputs for source in _expand(str(name), log)]
+    sources = [source for name in inputs for source in _expand(str(name), log, scored)]
     if not sources:
         raise InputError("No input was given. Name a file, a folder, a glob or a URL.")
     for name, times in Counter((source.format, source.path) for source in sources).items():
@@ -136,7 +139,7 @@ def find_sources(inputs: Sequence[str], log: Callable[[str], None]) -> list[Sour
     return sources
 
 
-def _expand(name: str, log: Callable[[str], None]) -> list[Source]:
+def _expand(name: str, log: Callable[[str], None], scored: bool) -> list[Source]:
     if name.startswith("hf://") and not name.startswith(("hf://datasets/", "hf://spaces/", "hf://buckets/")):
         return [_data_set(name)]
     files, path, local = _file_system(name)
@@ -152,23 +155,26 @@ def _expand(name: str, log: Callable[[str], None]) -> list[Source]:
         raise InputError(f"{name} can't be listed: {error}. Check the name and your access to it.") from error
     if not found:
         raise InputError(f"{name} does not exist or holds no files. Check the path.")
-    kept = []
+    kept, ours = [], 0
     for item in found:
         inner = item[len(root) :] if item.startswith(root) else item
         label = item if local else files.unstrip_protocol(item)
-        if _is_our_output(inner):
+        if _is_our_output(inner, scored):
+            ours += 1
             log(f"Skipped {label}: it is the output of an earlier run.")
         elif split_ending(item)[1] and not any(part.startswith((".", "_")) for part in inner.split("/")):
             kept.append(_source(label, files, item, local))
     if not kept:
-        raise InputError(f"{name} holds no file that ends in {known_endings()}. Check the path.")
+        skipped = f" Outputs of earlier runs ({ours} here) are skipped: name one of them itself to read it." if ours else ""
+        raise InputError(f"{name} holds no file that ends in {known_endings()}. Check the path.{skipped}")
     log(f"Reading {len(kept)} files of {name}.")
     return kept
 
 
-def _is_our_output(path: str) -> bool:
+def _is_our_output(path: str, scored: bool) -> bool:
     parts = path.split("/")
-    return any(part.endswith(".parts") for part in parts) or any(fnmatch.fnmatch(parts[-1], sign) for sign in _SKIPPED)
+    signs = [_SUMMARY] if scored else [_SCORED, _SUMMARY]
+    return any(part.endswith(".parts") for part in parts) or any(fnmatch.fnmatch(parts[-1], sign) for sign in signs)
 
 
 def _source(name: str, files: Any, path: str, local: bool) -> Source:

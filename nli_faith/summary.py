@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from nli_faith.json_text import to_json
 from nli_faith.types import AnswerScore, Counts
 
 GROUPS_SHOWN = 1000
+GROUPS_COUNTED = 10_000  # values of --by beyond these are not counted: a column of ids would fill the memory
 
 
 @dataclass(slots=True)
@@ -99,10 +100,14 @@ class Statistics:
                 self.groups.setdefault(_label(value), Tally()).count(score)
 
     def add(self, other: Statistics) -> None:
-        """Add `other`; in the order of the parts, so that sums of floats come out the same."""
+        """Add `other`; in the order of the parts, so that sums of floats come out the same.
+
+        Groups stop at `GROUPS_COUNTED`: those that were there first go on, new ones are not counted.
+        """
         self.tally.add(other.tally)
         for label, tally in other.groups.items():
-            self.groups.setdefault(label, Tally()).add(tally)
+            if label in self.groups or len(self.groups) < GROUPS_COUNTED:
+                self.groups.setdefault(label, Tally()).add(tally)
         self.counts.add(other.counts)
         self.seconds += other.seconds
 
@@ -115,14 +120,6 @@ class Statistics:
         return cls(Tally(**saved["tally"]), groups, Counts(**saved["counts"]), saved["seconds"])
 
 
-def total(parts: Iterable[Statistics]) -> Statistics:
-    """The sum over `parts`, in order."""
-    whole = Statistics()
-    for part in parts:
-        whole.add(part)
-    return whole
-
-
 def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> dict:
     """The JSON object of a run: what `--json` prints and `<OUT>.summary.json` holds.
 
@@ -130,6 +127,7 @@ def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> di
         identity: of the scorer; `model`, `device`, `dtype` and `kernel` are quoted.
     """
     counts, seconds = whole.counts, whole.seconds
+    options = identity.get("options") or {}
     summary = whole.tally.numbers() | {
         "pairs": counts.pairs,
         "pairs_scored": counts.pairs_scored,
@@ -145,7 +143,11 @@ def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> di
         # What a threshold found on this run holds for; CSV and JSONL have no footer that would say it.
         "model_hash": identity.get("model_hash"),
         "window": identity.get("window"),
-        "granularity": (identity.get("options") or {}).get("granularity"),
+        "granularity": options.get("granularity"),
+        "labels": identity.get("labels"),
+        "joined_evidence": options.get("joined_evidence"),
+        "prefix_pronouns": options.get("prefix_pronouns", False),
+        "strict_numbers": options.get("strict_numbers", False),
         "fp32_retries": counts.fp32_retries,
         "out_of_memory": counts.out_of_memory,
         "unmeasured_language": counts.unmeasured_language,
@@ -153,10 +155,12 @@ def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> di
     if by is not None:
         # The largest groups by rows; ties keep the order of their first row.
         ordered = sorted(whole.groups.items(), key=lambda item: -item[1].rows)
+        shown = ordered[:GROUPS_SHOWN]
         summary["by"] = {
             "column": by,
-            "groups": {label: tally.numbers() for label, tally in ordered[:GROUPS_SHOWN]},
-            "groups_left_out": max(0, len(ordered) - GROUPS_SHOWN),
+            "groups": {label: tally.numbers() for label, tally in shown},
+            "groups_left_out": len(ordered) - len(shown),
+            "rows_left_out": whole.tally.rows - sum(tally.rows for _, tally in shown),
         }
     return summary
 

@@ -76,7 +76,7 @@ def find_target(out: str | None, inputs: Sequence[str], sources: Sequence[Source
         target = Target(Path(os.path.realpath(out)), ending, folder=True)
     else:
         target = Target(Path(out), _known_ending(out, "-o"))
-    if target.folder and os.path.isdir(target.path) and (_same(target.path, os.curdir) or os.path.ismount(target.path)):
+    if target.folder and os.path.isdir(target.path) and (same_place(target.path, os.curdir) or os.path.ismount(target.path)):
         raise UsageError(
             f"-o {out} is the working folder or the root of a disk, which can't be replaced as a whole. "
             "Name a folder inside it, or a file."
@@ -95,9 +95,9 @@ def find_claims_target(claims_out: str | None, target: Target, sources: Sequence
     if is_url(claims_out):
         raise UsageError(f"--claims-out {claims_out} is a URL; it must be a local path. Write it here, then copy it.")
     claims = Target(Path(claims_out), _known_ending(claims_out, "--claims-out"))
-    if _same(claims.path, target.path):
+    if same_place(claims.path, target.path):
         raise UsageError(f"-o and --claims-out are the same file, {claims.path}. Give them different names.")
-    if _same(claims.path, target.summary):
+    if same_place(claims.path, target.summary):
         raise UsageError(f"--claims-out {claims.path} is where the summary goes. Give it another name.")
     for folder in (target.path, target.parts):
         if Path(os.path.realpath(folder)) in Path(os.path.realpath(claims.path)).parents:
@@ -166,7 +166,7 @@ def _known_ending(name: str, flag: str) -> str:
 
 def _check_not_input(path: Path, sources: Sequence[Source], what: str) -> None:
     for source in sources:
-        if source.local and _same(path, source.path):
+        if source.local and same_place(path, source.path):
             raise InputError(
                 f"The {what} {path} is one of the inputs, which are never changed. Give another name with -o."
             )
@@ -189,7 +189,7 @@ def _check_kinds(target: Target, claims: Target | None) -> None:
             raise InputError(f"{path} can't be written: {error.strerror}. Give another name.") from error
 
 
-def _same(path: Path, other: str | Path) -> bool:
+def same_place(path: str | Path, other: str | Path) -> bool:
     """Whether both lead to one file, which need not exist yet."""
     if os.path.realpath(path) == os.path.realpath(other):
         return True

@@ -18,9 +18,12 @@ THRESHOLD = 0.5
 class GivenScorer:
     """An answer is a JSON object: {"s": [support of each claim]}, or {"status": one of the other states}."""
 
-    def __init__(self, model_hash: str = "aa11", window: int = 381, granularity: str = "sentence", exhaustive: bool = True):
+    def __init__(
+        self, model_hash: str = "aa11", window: int = 381, granularity: str = "sentence", exhaustive: bool = True,
+        labels: list[str] | None = None, **options,
+    ):  # fmt: skip
         self._fields = {"model": "given", "model_hash": model_hash, "window": window, "device": "cpu", "dtype": "fp32",
-                        "options": {"granularity": granularity}}  # fmt: skip
+                        "labels": labels, "options": {"granularity": granularity} | options}  # fmt: skip
         self._exhaustive = exhaustive
 
     def identity(self) -> dict:

@@ -8,10 +8,11 @@ import os
 import numpy as np
 import pytest
 from cli_fixtures import folder, run  # noqa: F401
+from file_stubs import write_rows
 from prefilter_stubs import GivenScorer, given_rows, noisy, scored_file
 
 from nli_faith.calibrate import calibrate, measure
-from nli_faith.calibrations import load_calibration
+from nli_faith.calibrations import Run, load_calibration
 from nli_faith.cuts import Aim, best_threshold, between
 from nli_faith.errors import InputError
 from nli_faith.labels import LabelReader
@@ -165,8 +166,74 @@ def test_several_files_are_one_set(folder):
     paths = [str(labelled(folder / f"{seed}.jsonl", 60, seed)) for seed in (1, 2)]
     assert calibrate(paths, BALANCED).n == 120
     labelled(folder / "3.jsonl", 60, scorer=GivenScorer(model_hash="bb"))
-    with pytest.raises(InputError, match="different models"):
+    with pytest.raises(InputError, match="different runs: the model hash is bb in the one and aa11 in the other"):
         calibrate([paths[0], "3.jsonl"], BALANCED)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [({"strict_numbers": True}, "--strict-numbers is on in the one and off in the other"),
+     ({"joined_evidence": 3}, "--joined-evidence is 3 in the one and off in the other"),
+     ({"prefix_pronouns": True}, "--prefix-pronouns is on"),
+     ({"labels": ["b", "a"]}, "order of labels is b,a in the one and a,b in the other")],
+)  # fmt: skip
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_files_of_other_options_are_no_set(folder, ending, option, said):
+    labelled(folder / f"1{ending}", 60, scorer=GivenScorer(labels=["a", "b"]))
+    labelled(folder / f"2{ending}", 60, scorer=GivenScorer(**({"labels": ["a", "b"]} | option)))
+    with pytest.raises(InputError, match=said):
+        calibrate([f"1{ending}", f"2{ending}"], BALANCED)
+    made = calibrate([f"2{ending}"], BALANCED)
+    assert made.run.difference(Run.read({"model_hash": "aa11", "window": 381, "labels": ["a", "b"]}, {"granularity": "sentence"}))
+    made.save("c.json")
+    assert load_calibration("c.json") == made
+
+
+def test_a_calibration_of_before_means_the_defaults(folder):
+    labelled(folder / "a.jsonl", 60)
+    calibrate(["a.jsonl"], BALANCED).save("c.json")
+    stored = json.loads((folder / "c.json").read_text())
+    for name in ("output_labels", "joined_evidence", "prefix_pronouns", "strict_numbers"):
+        stored.pop(name)
+    (folder / "c.json").write_text(json.dumps(stored))
+    made = load_calibration("c.json")
+    plain = {"model_hash": "aa11", "window": 381, "labels": ["a", "b"]}
+    made.check(Run.read(plain, {"granularity": "sentence"}))
+    with pytest.raises(InputError, match="another --strict-numbers: its labels were scored with off, this run has on"):
+        made.check(Run.read(plain, {"granularity": "sentence", "strict_numbers": True}))
+    with pytest.raises(InputError, match=r"off, Folder/A.jsonl has on"):
+        made.check(Run.read(plain, {"granularity": "sentence", "strict_numbers": True}), "Folder/A.jsonl")
+    for name, value in (("threshold", 2), ("level", "x"), ("curve", {}), ("curve", []), ("states", {"scored": 3}),
+                        ("curve", stored["curve"] | {"n": []}), ("curve", stored["curve"] | {"n": "x"})):  # fmt: skip
+        (folder / "bad.json").write_text(json.dumps(stored | {name: value}))
+        with pytest.raises(InputError, match="bad.json holds level .* which can't be. Make it anew"):
+            load_calibration("bad.json")
+    # And so does a summary.
+    summary = json.loads((folder / "a.jsonl.summary.json").read_text())
+    for name in ("labels", "joined_evidence", "prefix_pronouns", "strict_numbers"):
+        summary.pop(name)
+    (folder / "a.jsonl.summary.json").write_text(json.dumps(summary))
+    assert calibrate(["a.jsonl"], BALANCED) == made
+
+
+@pytest.mark.parametrize("row", [None, "x", -1, 1.5, True, [1], {}, 1e300, ""])
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_a_damaged_row_of_a_claim_is_a_sentence(folder, row, ending):
+    scored_file(folder / "a.jsonl", given_rows([{"s": [0.1, 0.9]}] * 60), claims_out="claims.jsonl")
+    lines = [json.loads(line) | {"label": True} for line in open("claims.jsonl")]
+    if ending == ".csv":
+        lines = [line | {"row": f"{line['row']}.0"} for line in lines]
+        write_rows(folder / "good.csv", lines)
+        with pytest.raises(InputError, match="All 120 labels say faithful"):
+            calibrate(["good.csv"], BALANCED, summary="a.jsonl.summary.json")
+    lines[7]["row"] = row
+    write_rows(folder / f"b{ending}", lines)
+    with pytest.raises(InputError, match=rf"b{ending}, row 7 \(counted from 0\): its column 'row' holds .* Correct it"):
+        calibrate([f"b{ending}"], BALANCED, summary="a.jsonl.summary.json")
+    lines[7] |= {"row": 3, "support": 1.5}
+    write_rows(folder / f"b{ending}", lines)
+    with pytest.raises(InputError, match=r"row 7 .*support 1.5 is not between 0 and 1"):
+        calibrate([f"b{ending}"], BALANCED, summary="a.jsonl.summary.json")
 
 
 @pytest.mark.parametrize(("n", "word"), [(0, "say too little"), (19, "say too little"), (20, "no file"), (49, "no file")])
@@ -205,8 +272,8 @@ def test_refusals(run, folder):
     assert "Ask for less" in refused("c.jsonl", [row | {"label": i % 2} for i, row in enumerate(rows)],
                                      "--target-precision", "0.99")  # fmt: skip
     assert "'maybe' (60 rows" in refused("d.jsonl", [row | {"label": "maybe"} for row in rows])
-    assert "a column of labels" in refused("e.jsonl", given_rows([{"s": [0.5]}] * 60))
-    assert "our own" not in refused("f.jsonl", rows, "--label", "gold") and "lacks" in refused("g.jsonl", rows, "--label", "x")
+    assert "has no column of labels (label, " in refused("e.jsonl", given_rows([{"s": [0.5]}] * 60))
+    assert "our own" not in refused("f.jsonl", rows, "--label", "gold") and "no column 'x', which --label names" in refused("g.jsonl", rows, "--label", "x")
     assert "own verdict" in refused("h.jsonl", rows, "--label", "faithful")
     assert run("calibrate", "in-a.jsonl", "-o", "c.json")[0] == 1
     assert "no scored file" in run("calibrate", "in-b.jsonl", "-o", "c.json")[2]
@@ -273,7 +340,8 @@ def test_score_with_a_calibration(run, folder, window):
     # A run that was interrupted goes on with the same calibration only, wherever it lies.
     same, other = Scorer("fake", calibration=path).identity(), Scorer("fake").identity()
     assert same == footer["scorer"] and same["options"]["calibration"]["hash"] and other["options"]["calibration"] is None
-    for changes, word in (({"model_hash": "bb"}, "model hash"), ({"window": 100}, "window"), ({"granularity": "answer"}, "gran")):
+    for changes, word in (({"strict_numbers": True}, "--strict-numbers"), ({"joined_evidence": 2}, "--joined-evidence"),
+                          ({"prefix_pronouns": True}, "--prefix-pronouns"), ({"model_hash": "bb"}, "model hash"), ({"window": 100}, "window"), ({"granularity": "answer"}, "gran")):
         os.remove("a.jsonl")
         stored(folder, **({"window": window} | changes))
         status, _, err = run("score", "in.jsonl", "-o", "new.jsonl", "--model", "fake", "--calibration", path)

@@ -30,7 +30,10 @@ SUMMARY = (
     " supported, contradicted, unsupported, pairs, pairs_scored, truncated_pairs, padding, seconds, answers_per_second,"
     " pairs_per_second, model, device, dtype, attention"
 ).split(", ")
-SUMMARY_EXTRAS = ["model_hash", "window", "granularity", "fp32_retries", "out_of_memory", "unmeasured_language"]
+SUMMARY_EXTRAS = (
+    "model_hash, window, granularity, labels, joined_evidence, prefix_pronouns, strict_numbers, fp32_retries, out_of_memory,"
+    " unmeasured_language"
+).split(", ")
 
 
 @pytest.fixture
@@ -404,6 +407,37 @@ def test_a_pipe_that_closes_and_a_terminal_without_unicode():
         done = subprocess.run([*command[:3], *words, *more], env=ascii_only, capture_output=True, text=True)
         assert done.returncode == 0 and done.stderr == ""
     assert json.loads(done.stdout)["claims"][0]["text"] == "Ünï \U0001f600 is."
+
+
+def closed_pipe(*words: str, code: str = "", **streams) -> subprocess.CompletedProcess:
+    """A command whose stdout nobody reads; `code` runs before it."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    script = f"import sys\nfrom nli_faith import cli\n{code}\nsys.exit(cli.main(sys.argv[1:]))"
+    with os.fdopen(writing, "wb") as closed:
+        streams = {"stdout": closed, "stderr": subprocess.PIPE} | {name: closed for name in streams}
+        return subprocess.run([sys.executable, "-c", script, *words], env=environment(), text=True, **streams)
+
+
+def test_a_reader_that_goes_changes_no_status(folder, run):
+    write_rows(folder / "in.jsonl", sample_rows(20))
+    done = closed_pipe("score", "in.jsonl", "--model", "fake", "--quiet", "--min-faithfulness", "1")
+    assert done.returncode == 3 and "is below --min-faithfulness" in done.stderr and "Traceback" not in done.stderr
+    assert len(read_rows(folder / "in.scored.jsonl")) == 20
+    for words in (["models"], ["--help"], ["score", "--help"], ["score", "in.jsonl", "--model", "fake", "--dry-run"],
+                  ["check", "--model", "fake", "--answer", "A b.", "--context", "c"]):  # fmt: skip
+        done = closed_pipe(*words)
+        assert done.returncode == 0 and "Traceback" not in done.stderr and "Exception" not in done.stderr, done.stderr
+    bad = "from nli_faith import doctor\ndoctor.examine = lambda scorer: dict(facts={}, checks=[], advice=[], ok=False)"
+    assert closed_pipe("doctor", "--model", "fake", code=bad).returncode == 1
+    rows = [row | {"label": i % 2} for i, row in enumerate(sample_rows(60))]
+    write_rows(folder / "few.jsonl", rows[:40])
+    assert run("score", "few.jsonl", "--model", "fake")[0] == 0
+    done = closed_pipe("calibrate", "few.scored.jsonl", "-o", "c.json")
+    assert done.returncode == 1 and "too few for a threshold" in done.stderr and "Traceback" not in done.stderr
+    # Nobody hears of the work any more, and it is not done: that is no success.
+    done = closed_pipe("score", "in.jsonl", "-o", "new.jsonl", "--model", "fake", stderr=True)
+    assert done.returncode != 0 or (folder / "new.jsonl").exists()
 
 
 # Laws ------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -24,7 +25,7 @@ from file_stubs import StubScorer, read_rows, sample_rows, write_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nli_faith import targets
+from nli_faith import files, summary, targets
 from nli_faith.ahead import read_ahead
 from nli_faith.errors import InputError, ResumeError, UsageError
 from nli_faith.files import score_file
@@ -422,6 +423,61 @@ def test_a_crash_after_the_last_rename(tmp_path, monkeypatch, out, overwrite):
     assert not list(tmp_path.glob("*.parts"))
     with pytest.raises(InputError, match="exists already"):
         score(path, out)
+
+
+@pytest.mark.parametrize("out", ["out/", "out.csv"])
+@pytest.mark.parametrize("name", ["manifest.json", "data", "finished", "lock"])
+def test_a_crash_in_the_last_clean_up(tmp_path, monkeypatch, out, name):
+    path = write_rows(tmp_path / "in.csv", sample_rows(40))
+    out = f"{tmp_path}/{out}"
+    score(path, out, limit=5)
+
+    def dying(parts):
+        for left in {name} & set(os.listdir(parts.folder)):
+            one = parts.folder / left
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        raise MemoryError("the process dies here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "remove", dying)
+        with pytest.raises(MemoryError):
+            score(path, out, overwrite=True)
+    scorer = StubScorer()
+    assert score(path, out, scorer)["rows"] == 40 and scorer.windows == []
+    assert not list(tmp_path.glob("*.parts"))
+
+
+def test_strict_sees_errors_of_an_earlier_run(tmp_path, monkeypatch):
+    rows = sample_rows(40)
+    rows[3]["answer"] = True
+    path = write_rows(tmp_path / "in.jsonl", rows)
+    with pytest.raises(RuntimeError):
+        score(path, scorer=StubScorer(2), id="id")
+    with pytest.raises(InputError, match=r"Row 3 \(counted from 0, id 003\) can't be scored: .*without --strict"):
+        score(path, strict=True, id="id")
+    assert score(path, id="id")["error"] == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "remove", lambda parts: (_ for _ in ()).throw(MemoryError("the process dies here")))
+        with pytest.raises(MemoryError):
+            score(path, tmp_path / "out.jsonl", id="id")
+    with pytest.raises(InputError, match=r"out.jsonl is finished, but 1 of its rows can't be scored"):
+        score(path, tmp_path / "out.jsonl", strict=True, id="id")
+
+
+def test_groups_are_counted_up_to_a_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(summary, "GROUPS_COUNTED", 20)
+    monkeypatch.setattr(files, "GROUPS_COUNTED", 20)
+    monkeypatch.setattr(summary, "GROUPS_SHOWN", 15)
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(100))
+    lines: list[str] = []
+    whole = score(path, tmp_path / "whole.jsonl", by="id", log=lines.append)["by"]
+    assert (len(whole["groups"]), whole["groups_left_out"], whole["rows_left_out"]) == (15, 5, 85)
+    assert any("'id' of --by has 20 values or more" in line for line in lines)
+    with pytest.raises(RuntimeError):
+        score(path, tmp_path / "again.jsonl", scorer=StubScorer(4), by="id")
+    assert score(path, tmp_path / "again.jsonl", by="id")["by"] == whole
+    few = score(path, tmp_path / "few.jsonl", by="group")["by"]
+    assert (set(few["groups"]), few["groups_left_out"], few["rows_left_out"]) == ({"a", "b"}, 0, 0)
 
 
 def test_a_bad_line_far_down_is_said_and_what_was_scored_before_it_stays(tmp_path):

@@ -15,7 +15,7 @@ from file_stubs import StubScorer
 from test_bad_input import one_sentence
 from test_bad_places import LINE, snapshot
 
-from nli_faith import targets
+from nli_faith import cli, copies, targets
 from nli_faith.errors import InputError
 from nli_faith.files import score_file
 from nli_faith.options import FileOptions
@@ -78,6 +78,56 @@ def test_a_disk_that_fills_up_at_any_moment(folder, monkeypatch, call, function)
     assert (folder / "out.jsonl").read_bytes() == (folder / "whole.jsonl").read_bytes()
     assert (folder / "claims.csv").read_bytes() == (folder / "whole.csv").read_bytes()
     assert not list(folder.glob("*.parts"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="limits of a process that Windows lacks")
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".csv"])
+def test_triage_and_merge_outgrow_their_limit(run, folder, ending):
+    import resource
+
+    (folder / "in.jsonl").write_text(rows_of(400))
+    assert run("score", "in.jsonl", "-o", "a.jsonl", "--model", "fake")[0] == 0
+    assert run("triage", "a.jsonl", "-o", "t.jsonl", "--budget", 0.5)[0] == 0
+    (folder / "v.jsonl").write_text('{"row": 0, "faithful": true}\n')
+    labels = [line | {"label": i % 2} for i, line in enumerate(map(json.loads, open("a.jsonl")))]
+    (folder / "labelled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in labels))
+    before = snapshot(folder)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for words in (["triage", "a.jsonl", "-o", f"new{ending}", "--judge-out", "j.jsonl"],
+                  ["merge", "t.jsonl", "v.jsonl", "-o", f"new{ending}"],
+                  ["calibrate", "labelled.jsonl", "-o", "c.json", "--summary", "a.jsonl.summary.json"]):  # fmt: skip
+        resource.setrlimit(resource.RLIMIT_FSIZE, (900, limit[1]))
+        try:
+            status, out, err = run(*words)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        assert status == 1 and out == "" and "can't be written: " in one_sentence(err)
+        assert snapshot(folder) == before
+        place = "/proc/x.json" if words[0] == "calibrate" else "/proc/x.jsonl"
+        words[words.index("-o") + 1] = place
+        status, _, err = run(*words)
+        assert status == 1 and place in one_sentence(err)
+
+
+def test_a_copy_that_is_killed_leaves_one_folder(run, folder, monkeypatch):
+    (folder / "in.jsonl").write_text(rows_of(40))
+    assert run("score", "in.jsonl", "-o", "a.jsonl", "--model", "fake")[0] == 0
+    before = set(os.listdir(folder))
+    for _ in range(3):
+        process = os.fork()
+        if process == 0:
+            monkeypatch.setattr(copies.LineFormat, "join", lambda *args: os._exit(9))
+            cli.main(["triage", "a.jsonl", "-o", "t.jsonl"])
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
+        assert set(os.listdir(folder)) - before == {"t.jsonl.parts"}
+    assert run("triage", "a.jsonl", "-o", "t.jsonl")[0] == 0
+    assert set(os.listdir(folder)) - before == {"t.jsonl"}
+    # Unfinished work of a run that goes to the same place is not taken away.
+    with pytest.raises(RuntimeError):
+        score_file(StubScorer(2), "in.jsonl", "u.jsonl", window_rows=9)
+    assert "made from something else" in run("triage", "a.jsonl", "-o", "u.jsonl")[2]
+    assert score_file(StubScorer(), "in.jsonl", "u.jsonl", window_rows=9)["rows"] == 40
 
 
 def test_the_disks_of_both_outputs_are_asked(folder, monkeypatch):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
-
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cli_fixtures import folder, run  # noqa: F401
 from file_stubs import read_rows, write_rows
-from prefilter_stubs import given_rows, noisy, scored_file
+from prefilter_stubs import GivenScorer, given_rows, noisy, scored_file
 
+from nli_faith import formats, judge
+from nli_faith.files import score_file
+from nli_faith.options import FileOptions
 
 STATES = ("no_claims", "no_context", "empty_answer", "error")
 
@@ -61,6 +67,55 @@ def test_a_perfect_judge_decides_its_rows(run, folder, ending, kind):
             assert row["final_source"] == "nli-faith"
 
 
+def test_columns_of_views_go_to_the_judge(run, folder):
+    support, _ = noisy(30)
+    rows = given_rows([{"s": [s]} for s in support])
+    kinds = {"id": pa.string_view(), "question": pa.string_view(), "answer": pa.string_view()}
+    columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()}
+    pq.write_table(pa.table(columns | {"contexts": [row["contexts"] for row in rows]}), folder / "in.parquet")
+    score_file(GivenScorer(), "in.parquet", "a.parquet")
+    words = ("-o", "t.parquet", "--budget", 0.3, "--judge-out", "j.jsonl")
+    status, _, err = run("triage", "a.parquet", *words)
+    assert status == 0, err
+    sent = [json.loads(line) for line in open("j.jsonl")]
+    assert len(sent) == 9 and all(one["answer"] == rows[one["row"]]["answer"] for one in sent)
+    score_file(GivenScorer(), "in.parquet", "sample.parquet", FileOptions(sample=0.5))
+    assert 5 < pq.read_metadata("sample.parquet").num_rows < 25
+
+
+@pytest.mark.parametrize("failing", ["judge_lines", "join"])
+def test_both_files_of_triage_or_none(run, folder, monkeypatch, failing):
+    support, _ = noisy(30)
+    scored_file(folder / "a.jsonl", given_rows([{"s": [s]} for s in support]))
+    before = sorted(os.listdir(folder))
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    words = ("triage", "a.jsonl", "-o", "t.jsonl", "--budget", 0.3, "--judge-out", "j.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr(judge if failing == "judge_lines" else formats.LineFormat, failing, full)
+        status, _, err = run(*words)
+    assert status == 1 and "can't be written: No space left" in err
+    assert sorted(os.listdir(folder)) == before
+    assert run(*words)[0] == 0
+
+
+def test_positions_of_any_spelling(run, folder):
+    sent = routed(run, folder)
+    for name, spell in (("v.csv", lambda row: f"{row}.0"), ("w.csv", lambda row: f" {row:03d}"), ("x.jsonl", float)):
+        write_rows(folder / name, [{"row": spell(one["row"]), "faithful": True} for one in sent])
+        status, out, err = run("merge", "t.jsonl", name, "-o", "m.jsonl", "--overwrite")
+        assert status == 0 and f"{len(sent)} of them decided by the judge" in out, err
+    write_rows(folder / "y.csv", [{"row": "1.5", "faithful": True}])
+    assert "row is '1.5' name no single row" in run("merge", "t.jsonl", "y.csv", "-o", "m.jsonl", "--overwrite")[2]
+    # An id is a text: 1.0 and 1 may be two versions.
+    rows = [row | {"id": f"{i}.0"} for i, row in enumerate(read_rows(folder / "t.jsonl"))]
+    write_rows(folder / "ids.jsonl", rows)
+    write_rows(folder / "z.csv", [{"id": "1", "faithful": True}])
+    assert "id is '1' name no single row" in run("merge", "ids.jsonl", "z.csv", "-o", "n.jsonl")[2]
+
+
 def test_missing_and_spare_verdicts_are_counted(run, folder):
     sent = routed(run, folder)
     rows = read_rows(folder / "t.jsonl")
@@ -91,7 +146,7 @@ def test_refusals(run, folder):
     refused(f"'{first}' are there more than once", [{"row": first, "label": 1}, {"row": first, "label": 0}])
     refused("id is 'nobody'", [{"id": "nobody", "label": 1}])
     refused("'unsure' (1 row, first 1)", [{"row": first, "verdict": "PASS"}, {"row": first + 1, "verdict": "unsure"}])
-    refused("neither a column 'row' nor 'id'", [{"key": 1, "label": 1}])
+    refused("has no column 'row' or 'id'", [{"key": 1, "label": 1}])
     refused("no column 'key'", [{"key": 1, "label": 1}], "--id", "key")
     refused("--verdict", [{"row": first, "says": 1}])
     write_rows(folder / "v.jsonl", [{"row": first, "label": 1}])

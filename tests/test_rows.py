@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import io
 import json
 import sys
 import types
@@ -13,13 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from file_stubs import sample_rows, write_rows
+from file_stubs import StubScorer, sample_rows, write_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nli_faith import json_arrays
 from nli_faith.columns import Columns, check_contexts, find_columns
 from nli_faith.errors import InputError
+from nli_faith.files import score_file
 from nli_faith.options import FileOptions
+from nli_faith.records import ArrowRecords
 from nli_faith.rows import RowReader, sampled
 from nli_faith.sources import find_sources, is_url, split_ending
 
@@ -89,6 +93,15 @@ def test_only_names_below_the_given_folder_decide_what_is_skipped(tmp_path):
     assert len(find_sources([str(folder / "*.jsonl")], print)) == 1
     assert len(find_sources([str(folder)], print)) == 2
     assert len(find_sources([f"{folder}/*/b.json[l]"], print)) == 1
+
+
+def test_scored_files_are_read_where_they_are_what_is_asked_for(tmp_path):
+    for name in ("a.scored.jsonl", "b.scored.jsonl", "a.scored.jsonl.summary.json"):
+        (tmp_path / name).write_text("{}")
+    for name in ("*.scored.jsonl", ""):
+        assert len(find_sources([str(tmp_path / name)], print, scored=True)) == 2
+        with pytest.raises(InputError, match=r"Outputs of earlier runs \([23] here\) are skipped"):
+            find_sources([str(tmp_path / name)], print)
 
 
 def test_a_file_whose_name_looks_like_a_glob(tmp_path):
@@ -231,10 +244,72 @@ def test_json_shapes(tmp_path):
     rows = sample_rows(30)
     (tmp_path / "wrapped.json").write_text(json.dumps({"version": 1, "data": rows, "tags": ["x"]}))
     assert [row.question for row in rows_of(tmp_path / "wrapped.json")] == [row["question"] for row in rows]
+    # An empty list is none, and numbers may be cut by what is read at once.
+    around = {"version": 1.5, "tags": [], "nested": {"x": [{}]}, "words": ["a", 2], "data": rows, "n": 12}
+    (tmp_path / "around.json").write_text(json.dumps(around, indent=1))
+    with pytest.MonkeyPatch.context() as patch:
+        for size in (1, 2, 3, 1 << 20):
+            patch.setattr(json_arrays, "_CHUNK", size)
+            assert [row.question for row in rows_of(tmp_path / "around.json")] == [row["question"] for row in rows]
     # Objects longer than what is read at once, and white space at every border of it.
     big = [{"answer": "a" * 700_000, "contexts": ["c"]} for _ in range(5)]
     (tmp_path / "big.json").write_text(" \n" * 600_000 + json.dumps(big).replace("}, ", "}" + " " * 400_000 + ",\n"))
     assert [len(row.answer) for row in rows_of(tmp_path / "big.json")] == [700_000] * 5
+
+
+@pytest.mark.parametrize("around", ["[%s]", '{"version": 1, "data": [%s], "end": 2}'])
+def test_json_is_streamed(around):
+    stream = io.StringIO(around % ",".join(['{"a": "%s"}' % ("x" * 10_000)] * 1000))
+    elements = json_arrays.json_elements(stream, "in.json")
+    next(elements)
+    assert stream.tell() <= 2 << 20
+    assert sum(1 for _ in elements) == 999
+
+
+DECIMAL = pa.decimal128(38, 2)
+
+
+@pytest.mark.parametrize(
+    ("exact", "floating"),
+    [
+        (DECIMAL, pa.float64()),
+        (pa.list_(DECIMAL), pa.list_(pa.float32())),
+        (pa.struct([("a", pa.list_(pa.struct([("b", DECIMAL)])))]), pa.struct([("a", pa.list_(pa.struct([("b", pa.float64())])))])),
+        (pa.map_(pa.string(), DECIMAL), pa.map_(pa.string(), pa.float64())),
+    ],
+)
+def test_decimals_never_become_floating_point(tmp_path, exact, floating):
+    for names in ("ab", "ba"):
+        for name, kind in zip(names, (exact, floating), strict=True):
+            table = pa.table({"answer": ["a"], "contexts": [["c"]], "n": pa.nulls(1, kind)})
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        with pytest.raises(InputError, match=rf"{names[0]}.parquet has exact decimals in the column 'n'.*Score them apart"):
+            reader_of(tmp_path)
+
+
+def test_a_column_that_is_never_null_may_be_missing_elsewhere(tmp_path):
+    inner = pa.struct([pa.field("a", pa.int64(), False)])
+    schema = pa.schema([("answer", pa.string()), ("contexts", pa.list_(pa.string())), pa.field("x", pa.int64(), False),
+                        pa.field("y", pa.list_(inner), False)])  # fmt: skip
+    pq.write_table(pa.table([["a"], [["c"]], [1], [[{"a": 1}]]], schema=schema), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"answer": ["b"], "contexts": [["c"]], "y": [[{"b": 2}]]}), tmp_path / "b.parquet")
+    out = tmp_path / "out" / "out.parquet"
+    score_file(StubScorer(), str(tmp_path / "*.parquet"), str(out))
+    assert [(row["x"], row["y"]) for row in pq.read_table(out).to_pylist()] == [
+        (1, [{"a": 1, "b": None}]), (None, [{"a": None, "b": 2}]),
+    ]  # fmt: skip
+    (tmp_path / "b.parquet").unlink()
+    assert not pq.read_schema(tmp_path / "a.parquet").field("x").nullable
+    assert reader_of(tmp_path / "a.parquet").reader.schema.equals(schema)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view(), pa.binary_view(), pa.list_(pa.string_view())])
+def test_rows_of_every_type_can_be_picked(kind):
+    values = [["a"], None, ["ccc"] * 9, ["d"], ["e"]] if pa.types.is_list(kind) else ["a", None, "ccc" * 9, "d", "e"]
+    records = ArrowRecords(pa.table({"x": pa.array(values, kind)}))
+    wanted = records.data["x"].to_pylist()
+    for picked in ([0], [1, 2, 4], [0, 1, 2, 3, 4], [4, 0, 2], []):
+        assert records.take(np.array(picked, dtype=int)).cells("x") == [wanted[i] for i in picked]
 
 
 def test_several_parquet_files_share_a_schema(tmp_path):
@@ -339,6 +414,15 @@ def test_contexts_that_are_no_text(chunks, words):
 )
 def test_contexts_that_are_text(chunks):
     assert check_contexts(chunks, "contexts", [], "in.csv", chosen=False) is None
+
+
+@pytest.mark.parametrize("options", [{"id": "late"}, {"by": "late"}, {"answer": "late"}])
+def test_a_key_that_comes_late_is_said_to_be_late(tmp_path, options):
+    rows = [row | ({"late": "x"} if i >= 280 else {}) for i, row in enumerate(sample_rows(300))]
+    with pytest.raises(InputError, match="its first 256 rows, whose keys are its columns, have no key 'late'"):
+        reader_of(write_rows(tmp_path / "in.jsonl", rows), **options)
+    rows = [row | {"late": rows[i].get("late")} for i, row in enumerate(rows)]
+    assert reader_of(write_rows(tmp_path / "in.jsonl", rows), **options).names[-1] == "late"
 
 
 def test_the_log_says_what_was_taken(tmp_path):

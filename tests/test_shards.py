@@ -38,14 +38,14 @@ def write_part(parts, index, text="x"):
 def test_parts_come_back(tmp_path):
     folder = tmp_path / "out.parts"
     with open_parts(folder, MANIFEST, OUTPUT, anew=False) as parts:
-        assert parts.finished() == []
+        assert list(parts.finished()) == []
         write_part(parts, 0)
         write_part(parts, 1)
         parts.write("data", 2, ".jsonl", lambda path: path.write_text("not finished"))
     assert read_manifest(folder) == MANIFEST
     (folder / "data" / "part-00007.jsonl.tmp").write_text("torn")
     with open_parts(folder, MANIFEST, OUTPUT, anew=False) as parts:
-        assert parts.finished() == [{"rows": 0}, {"rows": 1}]
+        assert list(parts.finished()) == [{"rows": 0}, {"rows": 1}]
         # What a crash left behind is gone, so that it can't get into a folder of parts.
         assert sorted(os.listdir(folder / "data")) == ["part-00000.jsonl", "part-00001.jsonl"]
         parts.remove()
@@ -57,7 +57,7 @@ def test_a_gap_ends_the_finished_parts(tmp_path):
         for index in range(3):
             write_part(parts, index)
         parts.path("finished", 1, ".json").unlink()
-        assert parts.finished() == [{"rows": 0}]
+        assert list(parts.finished()) == [{"rows": 0}]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_another_manifest_is_refused_and_says_what_changed(tmp_path, change, wor
         pass
     assert words in str(caught.value) and "--overwrite" in str(caught.value)
     with open_parts(tmp_path / "p", MANIFEST | change, OUTPUT, anew=True) as parts:
-        assert parts.finished() == [] and os.listdir(tmp_path / "p" / "data") == []
+        assert list(parts.finished()) == [] and os.listdir(tmp_path / "p" / "data") == []
 
 
 def test_damaged_and_missing_manifest(tmp_path):
@@ -102,7 +102,7 @@ def test_work_without_a_finished_part_leaves_nothing(tmp_path):
     with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
         pass
     with open_parts(tmp_path / "p", {"other": 1}, OUTPUT, anew=False) as parts:
-        assert parts.finished() == []
+        assert list(parts.finished()) == []
     assert read_manifest(tmp_path / "p") == {"other": 1}
 
 
@@ -111,7 +111,7 @@ def test_parts_that_were_moved_away_are_not_finished(tmp_path):
         write_part(parts, 0)
     os.rename(tmp_path / "p" / "data", tmp_path / "out")
     with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
-        assert parts.finished() == []
+        assert list(parts.finished()) == []
 
 
 def test_a_part_that_was_cut_off_is_made_again(tmp_path):
@@ -120,7 +120,7 @@ def test_a_part_that_was_cut_off_is_made_again(tmp_path):
             write_part(parts, index)
     (tmp_path / "p" / "data" / "part-00001.jsonl").write_text("")
     with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False) as parts:
-        assert parts.finished() == [{"rows": 0}]
+        assert list(parts.finished()) == [{"rows": 0}]
         assert os.listdir(tmp_path / "p" / "data") == ["part-00000.jsonl"]
 
 
@@ -133,7 +133,7 @@ def test_damaged_statistics_are_said_and_can_be_begun_anew(tmp_path):
             with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=False):
                 pass
     with open_parts(tmp_path / "p", MANIFEST, OUTPUT, anew=True) as parts:
-        assert parts.finished() == []
+        assert list(parts.finished()) == []
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
@@ -155,7 +155,7 @@ def test_what_is_done_is_done_only_while_the_output_stands(tmp_path, kind):
             pass
     os.rename(output, tmp_path / "taken away")
     with open_parts(folder, MANIFEST, output, anew=False) as parts:
-        assert parts.done is None and parts.finished() == ([{"rows": 0}] if kind == "file" else [])
+        assert parts.done is None and list(parts.finished()) == ([{"rows": 0}] if kind == "file" else [])
 
 
 def test_a_folder_with_nothing_but_a_lock_is_discarded(tmp_path):
@@ -193,7 +193,7 @@ def test_one_process_at_a_time(tmp_path):
         other.stdout.close()
     # The lock has died with its process.
     with open_parts(tmp_path / "p", {}, OUTPUT, anew=False) as parts:
-        assert parts.finished() == []
+        assert list(parts.finished()) == []
 
 
 def test_put_leaves_the_old_file_when_writing_fails(tmp_path):
@@ -206,7 +206,7 @@ def test_put_leaves_the_old_file_when_writing_fails(tmp_path):
 
     with pytest.raises(InputError, match=r"No space left.*Free some space.*same command"):
         put(path, full)
-    assert path.read_text() == "old"
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
     put(path, lambda fresh: fresh.write_text("new"))
     assert path.read_text() == "new" and not (tmp_path / "file.tmp").exists()
 

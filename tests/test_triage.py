@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
 from cli_fixtures import folder, run  # noqa: F401
-from file_stubs import read_rows
+from file_stubs import read_rows, write_rows
 from prefilter_stubs import GivenScorer, given_rows, noisy, scored_file
 
 from nli_faith.calibrate import calibrate
@@ -202,7 +203,16 @@ def test_refusals(run, folder):
     scored_file(folder / "window.csv", rows, GivenScorer(window=100))
     scored_file(folder / "answer.jsonl", rows, GivenScorer(granularity="answer"))
     scored_file(folder / "a.jsonl", rows)
+    scored_file(folder / "strict.jsonl", rows, GivenScorer(strict_numbers=True))
+    scored_file(folder / "joined.parquet", rows, GivenScorer(joined_evidence=3))
+    scored_file(folder / "prefix.csv", rows, GivenScorer(prefix_pronouns=True))
+    with_calibration = ["-o", "t.jsonl", "--calibration", "c.json"]
     cases = [
+        (1, "another --strict-numbers: its labels were scored with off, strict.jsonl has on",
+         ["strict.jsonl", *with_calibration]),
+        (1, "another --joined-evidence: its labels were scored with off, joined.parquet has 3",
+         ["joined.parquet", *with_calibration]),
+        (1, "another --prefix-pronouns", ["prefix.csv", *with_calibration]),
         (1, "--early-exit", ["early.parquet", "-o", "t.jsonl"]),
         (1, "another model hash", ["hash.parquet", "-o", "t.jsonl", "--calibration", "c.json"]),
         (1, "another window", ["window.csv", "-o", "t.jsonl", "--calibration", "c.json"]),
@@ -226,6 +236,59 @@ def test_refusals(run, folder):
     assert "already has the columns risk, route" in run("triage", "t.jsonl", "-o", "u.jsonl")[2]
     assert run("triage", "t.jsonl", "-o", "u.jsonl", "--overwrite-columns")[0] == 0
     assert read_rows(folder / "u.jsonl") == read_rows(folder / "t.jsonl")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_no_file_of_the_command_is_replaced_under_another_name(run, folder):
+    calibration(folder / "c.jsonl")
+    run("calibrate", "c.jsonl", "-o", "c.json")
+    scored_file(folder / "a.jsonl", given_rows(mixed()))
+    shutil.copy("c.json", "cal.jsonl")
+    shutil.copy("a.jsonl.summary.json", "sum.jsonl")
+    (folder / "x").mkdir()
+    os.symlink(".", "link")
+    before = {name: (folder / name).read_bytes() for name in os.listdir(folder) if (folder / name).is_file()}
+    words = ["--calibration", "cal.jsonl", "--summary", "sum.jsonl", "--overwrite"]
+    for judge, wanted, word in (("x/../t.jsonl", 2, "same file"), ("link/t.jsonl", 2, "same file"),
+                                ("x/../a.jsonl", 1, "one of the inputs"), ("link/cal.jsonl", 1, "one of the inputs"),
+                                ("link/sum.jsonl", 1, "one of the inputs")):  # fmt: skip
+        status, _, err = run("triage", "a.jsonl", "-o", "t.jsonl", "--judge-out", judge, *words)
+        assert (status, word in err) == (wanted, True), (judge, err)
+    for out in ("link/cal.jsonl", "x/../sum.jsonl"):
+        status, _, err = run("triage", "a.jsonl", "-o", out, *words)
+        assert status == 1 and "one of the inputs" in err
+    status, _, err = run("calibrate", "[c].jsonl", "-o", "link/sum.json", "--summary", "sum.jsonl")
+    assert status == 0, err
+    shutil.copy("c.jsonl", "z.scored.json")
+    (folder / "z.scored.json").write_text(json.dumps(read_rows(folder / "c.jsonl")))
+    shutil.copy("c.jsonl.summary.json", "z.scored.json.summary.json")
+    status, _, err = run("calibrate", "z*.json", "-o", "link/z.scored.json", "--overwrite")
+    assert status == 1 and "one of the inputs" in err
+    for more in (["-o", "link/c.json"], ["--claims-out", "link/c.json"]):
+        status, _, err = run("score", "in-a.jsonl", "--model", "fake", "--calibration", "c.json", "--overwrite", *more)
+        assert status == 2 and "is the file of --calibration" in err
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+@pytest.mark.parametrize("damage", [5, ["x"], {"a": 1}, [None], "[", "7"])
+def test_damaged_claims_are_a_sentence(run, folder, ending, damage):
+    scored_file(folder / "a.jsonl", given_rows(mixed()))
+    rows = read_rows(folder / "a.jsonl")
+    for row in rows if ending == ".parquet" else rows[2:3]:
+        row["claims"] = damage
+    write_rows(folder / f"b{ending}", rows)
+    status, _, err = run("triage", f"b{ending}", "-o", "t.jsonl")
+    assert status == 1 and f"b{ending}, row {0 if ending == '.parquet' else 2} (counted from 0): the column 'claims'" in err
+    assert not (folder / "t.jsonl").exists()
+
+
+def test_a_scored_file_by_a_glob(run, folder):
+    scored_file(folder / "a.scored.jsonl", given_rows(mixed()))
+    assert run("triage", "a.sc*.jsonl", "-o", "a.scored.routed.jsonl", "--budget", 0.1)[0] == 0
+    (folder / "v.jsonl").write_text('{"row": 5, "faithful": true}\n')
+    assert run("merge", "a.scored.r*.jsonl", "v.jsonl")[0] == 0
+    assert (folder / "a.scored.routed.merged.jsonl").exists()
 
 
 def test_help_loads_nothing_heavy():
