@@ -6,8 +6,8 @@
 Every variant scores the same answers as the plain run (labelled by people, else by an LLM judge). Figures: balanced
 accuracy and F1 of the unfaithful class for the strict rule (every claim supported) and for `faithful`, AUROC of
 `min_support`, claims, pairs; differences from the plain run are paired, with 95 % intervals by a bootstrap over source documents. Data as for agreement.py. A pair that
-several variants ask for is read once; what each would have read alone is counted all the same. Finished answers stay in
---store, so that an interrupted run goes on.
+several variants ask for is read once, and not at all when agreement.py has it in --pairs; what each would have read alone is
+counted all the same. Finished answers stay in --store, so that an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from nli_faith.cells import make_row  # noqa: E402
 from nli_faith.memory import keep_freed_memory  # noqa: E402
 from nli_faith.options import DEFAULT_MODEL  # noqa: E402
 from nli_faith.types import Counts, PairTable  # noqa: E402
+from pair_store import PairStore  # noqa: E402
+from read_rows import ReadRow  # noqa: E402
 from references import load, main_label, sets_in  # noqa: E402
 
 PLAIN = "plain"
@@ -57,17 +59,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--slice", type=int, metavar="N", help="about N answers of each set")
     parser.add_argument("--variants", nargs="+", metavar="V", choices=[name for name in VARIANTS if name != PLAIN],
                         help="only these beside the plain run (default: all)")  # fmt: skip
+    parser.add_argument("--pairs", type=Path, default=Path("work/pairs"), help="agreement.py's --store (default: work/pairs)")
     parser.add_argument("--store", type=Path, default=Path("work/variants"), help="finished answers (default: work/variants)")
     parser.add_argument("--draws", type=int, default=DRAWS, help="of the bootstrap (default: 1000)")
     args = parser.parse_args(argv)
     keep_freed_memory()
     chosen = [PLAIN, *(args.variants or [name for name in VARIANTS if name != PLAIN])]
-    plain = Scorer(args.model, dtype=args.dtype, probe=args.model != "fake")
-    reader = Remembering(plain.reader)
+    pairs = PairStore(args.pairs, args.model, args.dtype, probe=args.model != "fake")
+    reader = Remembering(pairs.scorer.reader)
     scorers = {name: Scorer(args.model, dtype=args.dtype, **VARIANTS[name]).over(reader) for name in chosen}
     report = {}
     for name in args.sets or sets_in(args.data):
         records = [record for record in load(args.data, name, args.slice) if main_label(record) is not None]
+        reader.learn(pairs, pairs.rows(name, records, _say), records)
         answers = {variant: read(scorer, name, records, args.store) for variant, scorer in scorers.items()}
         reader.known.clear()
         report[name] = measure(records, answers, args.draws)
@@ -93,9 +97,18 @@ class Remembering:
     def __getattr__(self, name: str):
         return getattr(self._reader, name)
 
+    def learn(self, pairs: PairStore, rows: Sequence[ReadRow], records: Sequence[dict]) -> None:
+        """Keep what `pairs` gave out for these records."""
+        made = [make_row(0, r["response"], r["contexts"], r.get("question")) for r in records]
+        seen = pairs.scorer.read_window(made, model=False)
+        premises, hypotheses = _digests(seen.premises.ids), _digests(seen.hypotheses.ids)
+        for draft, row in zip(seen.drafts, rows, strict=True):
+            for hypothesis, own in zip(draft.hypotheses if draft.status == "scored" else (), row.p):
+                self.known |= {premises[w] + hypotheses[hypothesis]: p for w, p in zip(draft.premises, own, strict=True)}
+
     def probabilities(self, table: PairTable, premises, hypotheses, counts: Counts) -> np.ndarray:
         """float32[P, C]; `counts.pairs_scored` grows by P, as if nothing had been known."""
-        sides = [[hashlib.blake2b(ids.tobytes(), digest_size=16).digest() for ids in side] for side in (premises, hypotheses)]
+        sides = _digests(premises), _digests(hypotheses)
         keys = [sides[0][a] + sides[1][b] for a, b in zip(table.premise.tolist(), table.hypothesis.tolist(), strict=True)]
         fresh = [i for i, key in enumerate(keys) if key not in self.known]
         asked = PairTable(table.premise[fresh], table.hypothesis[fresh], table.length[fresh])
@@ -103,6 +116,14 @@ class Remembering:
         self.known |= {keys[i]: own for i, own in zip(fresh, p, strict=True)}
         counts.pairs_scored += len(keys) - len(fresh)
         return np.stack([self.known[key] for key in keys]) if keys else p
+
+
+def _digests(texts: Sequence[np.ndarray]) -> list[bytes]:
+    return [hashlib.blake2b(ids.tobytes(), digest_size=16).digest() for ids in texts]
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def read(scorer: Scorer, name: str, records: Sequence[dict], store: Path) -> list[dict]:
@@ -126,7 +147,7 @@ def read(scorer: Scorer, name: str, records: Sequence[dict], store: Path) -> lis
             done.append(kept | {"cost": cost if i == 0 else None})
         with path.open("a", encoding="utf-8") as file:
             file.write("".join(json.dumps(row) + "\n" for row in done[start:]))
-        print(f"{name}: {len(done)} of {len(records)}, {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+        _say(f"{name}: {len(done)} of {len(records)}, {time.perf_counter() - begun:.0f} s")
     return done
 
 

@@ -11,6 +11,7 @@ from test_agreement import made, write
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 import variants  # noqa: E402
+from pair_store import PairStore  # noqa: E402
 from variants import VARIANTS  # noqa: E402
 
 from nli_faith import Scorer  # noqa: E402
@@ -21,6 +22,7 @@ SHARING = ["plain", "joined 2", "strict numbers"]
 def test_every_variant_is_held_against_the_plain_run(tmp_path, capsys):
     data = write(tmp_path, {"one": made(30), "two": made(12, "other")})
     command = ["--data", str(data), "--out", str(tmp_path / "out"), "--model", "fake", "--store", str(tmp_path / "store")]
+    command += ["--pairs", str(tmp_path / "pairs")]
     assert variants.main([*command, "--draws", "50"]) == 0
     report = json.loads((tmp_path / "out.json").read_text())["sets"]
     assert list(report) == ["one", "two"] and report["one"]["rows"] == 30
@@ -66,3 +68,15 @@ def test_a_pair_that_variants_share_is_read_once_and_counted_for_each(tmp_path):
     assert shared == alone
     costs = {name: sum(row["cost"]["pairs_scored"] for row in rows if row["cost"]) for name, rows in alone.items()}
     assert sum(asked) < sum(costs.values()) and sum(asked) >= costs["plain"]
+
+
+def test_pairs_that_agreement_has_stored_are_not_read_again(tmp_path):
+    records, asked = made(40), []
+    store = PairStore(tmp_path, "fake", probe=False)
+    rows = store.rows("one", records)
+    reader, fake = variants.Remembering(store.scorer.reader), store.scorer.reader
+    reader.learn(store, rows, records)
+    alone = variants.read(Scorer("fake"), "one", records, tmp_path / "alone")
+    fake.probabilities = lambda table, *rest, read=fake.probabilities: asked.append(len(table)) or read(table, *rest)
+    assert variants.read(Scorer("fake").over(reader), "one", records, tmp_path / "shared") == alone
+    assert sum(asked) == 0 < sum(row["cost"]["pairs_scored"] for row in alone if row["cost"])
