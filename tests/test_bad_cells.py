@@ -33,7 +33,7 @@ CELLS = [
     ("a list", "answer", '["a"]', "error", "answer cell holds a value of type list"),
     ("an object", "answer", '{"text": "a"}', "error", "answer cell holds a value of type dict"),
     ("NUL", "answer", '"The plan\\u0000costs ten euros."', "scored", None),
-    ("nothing but NUL", "answer", '"\\u0000"', "no_claims", None),
+    ("nothing but NUL", "answer", '"\\u0000"', "empty_answer", None),
     ("control characters", "answer", '"The \\u0001plan\\u001f costs \\u007f ten."', "scored", None),
     ("an escape sequence", "answer", '"The \\u001b[31mplan\\u001b[0m costs ten."', "scored", None),
     ("half of a surrogate pair", "answer", '"The plan\\ud800 costs."', "error", "\\ud800 at character 8"),
