@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
-import pyarrow as pa
-
-from nli_faith import __version__, targets
+from nli_faith import targets
 from nli_faith.ahead import read_ahead
-from nli_faith.columns import Columns
 from nli_faith.errors import InputError
 from nli_faith.joins import finish
 from nli_faith.options import FileOptions
+from nli_faith.provenance import check_unchanged, footer, make_manifest
 from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
 from nli_faith.shards import discard_empty, make_folder, open_parts, read_done, read_manifest
-from nli_faith.sources import Source
 from nli_faith.summary import GROUPS_COUNTED, Statistics, make_summary
 from nli_faith.targets import Target
 from nli_faith.types import AnswerScore, Row, WindowResult, added_claim_fields
@@ -87,7 +83,7 @@ def score_file(
     reader = RowReader(sources, options, log, window_rows, window_bytes)
     replaces = _may_replace(target, claims, options)
     identity = scorer.identity()  # loads the model, so everything that can be refused has been
-    manifest = _manifest(sources, target, claims, reader.columns, options, identity, window_rows, window_bytes)
+    manifest = make_manifest(sources, target, claims, reader.columns, options, identity, window_rows, window_bytes)
     manifest["replaces"] = replaces
     if claims is not None:
         make_folder(claims.path.parent)
@@ -103,14 +99,14 @@ def score_file(
             return parts.done
         if not replaces:  # asked again: before there was a lock, another process may have been about to finish
             targets.check_free(target)
-        metadata = json.dumps(_metadata(manifest), sort_keys=True)
+        metadata = json.dumps(footer(manifest), sort_keys=True)
         added = added_claim_fields(identity.get("options") or {})
         writers = {"data": ScoreWriter(target.ending, reader.reader, reader.columns, options, metadata, added)}
         if claims is not None:
             writers["claims"] = ClaimWriter(claims.ending, reader.reader, reader.columns, metadata, added)
         run = _Run(scorer, reader, parts, writers, options.by, log, progress, strict)
         statistics = run.score_all()
-        _check_unchanged(sources, manifest, log)
+        check_unchanged(sources, manifest, log)
         summary = make_summary(statistics, identity, options.by)
         forms = {kind: writer.format for kind, writer in writers.items()}
         finish(parts, run.count, forms, target, claims, summary)
@@ -231,40 +227,3 @@ def _may_replace(target: Target, claims: Target | None, options: FileOptions) ->
     if claims is not None and before.get("claims_out") != str(claims.path.absolute()):
         targets.check_free(claims, "file of --claims-out")
     return False
-
-
-def _check_unchanged(sources: Sequence[Source], manifest: dict, log: Callable[[str], None]) -> None:
-    """InputError when an input was written while it was read: the parts may be of the old one and of the new one."""
-    for source, before in zip(sources, manifest["input"], strict=True):
-        if source.local and not os.path.exists(source.path):
-            continue  # it was there as long as it was read
-        now = source.identity()
-        if now | {"changed": None} != before | {"changed": None}:
-            raise InputError(
-                f"{source.name} was changed while it was scored, so the finished parts may be of two versions of it. "
-                "Score it again with --overwrite, when nothing writes to it."
-            )
-        if now != before:
-            log(f"Warning: {source.name} was touched while it was scored; its size, beginning and end are the same.")
-
-
-def _manifest(
-    sources: Sequence[Source], target: Target, claims: Target | None, columns: Columns, options: FileOptions,
-    identity: dict, window_rows: int, window_bytes: int,
-) -> dict:  # fmt: skip
-    fields = options.fingerprint() | {"claims_out": None if claims is None else str(claims.path.absolute())}
-    return {
-        "input": [source.identity() for source in sources],
-        "output": {"ending": target.ending, "folder": target.folder},
-        "columns": asdict(columns),
-        "options": fields,
-        "scorer": identity,
-        "window": {"rows": window_rows, "bytes": window_bytes},
-        "versions": {"nli-faith": __version__, "pyarrow": pa.__version__},
-    }
-
-
-def _metadata(manifest: dict) -> dict:
-    """What a parquet footer says of its making: no paths and no times, so that equal runs give equal bytes."""
-    options = {key: value for key, value in manifest["options"].items() if key != "claims_out"}
-    return {key: manifest[key] for key in ("scorer", "columns", "window", "versions")} | {"options": options}

@@ -15,6 +15,7 @@ def run_calibrate(args: argparse.Namespace) -> int:
     """Write the calibration and say what it is worth; 1 when there are enough labels for the agreement only."""
     from nli_faith.calibrate import TooFewLabels, calibrate
     from nli_faith.cuts import Aim
+    from nli_faith.prefilter_display import show_agreement, show_calibration
     from nli_faith.sources import find_sources
 
     if not args.out.lower().endswith(".json"):
@@ -30,42 +31,19 @@ def run_calibrate(args: argparse.Namespace) -> int:
         made = calibrate(args.labels, aim, args.label, args.summary, log=_log)
     except TooFewLabels as error:
         with reader_may_go():
-            _show_agreement(args, error)
+            show_agreement(args, error)
         raise
     made.save(args.out)
     _log(f"Wrote {args.out}.")
     with reader_may_go():
-        _show_calibration(args, made)
+        show_calibration(args, made)
     return 0
-
-
-def _show_agreement(args: argparse.Namespace, error) -> None:
-    from nli_faith.proportions import percent
-
-    if args.json:
-        _show_json({"n": error.n, "agreement": error.agreement, "threshold": None})
-    else:
-        print(f"agreement of nli-faith with the labels: {percent(error.agreement)}")
-
-
-def _show_calibration(args: argparse.Namespace, made) -> None:
-    from nli_faith.proportions import percent
-
-    if args.json:
-        _show_json({name: getattr(made, name) for name in ("level", "threshold", "aim", "n", "unfaithful", "figures")})
-        return
-    what = "min_support" if made.level == "row" else "P(entailment)"
-    print(f"threshold          {made.threshold:g} on {what}: below it, {'an answer' if made.level == 'row' else 'a claim'}"
-          " is flagged")  # fmt: skip
-    print(f"labels             {made.n}, {made.unfaithful} of them unfaithful")
-    for name, figure in made.figures.items():
-        print(f"{name.replace('_', ' '):<18} {percent(tuple(figure))}")
-    print("Measured on labels that the threshold was not chosen on (five parts); 95 % intervals.")
 
 
 def run_triage(args: argparse.Namespace) -> int:
     """Write the routed copy, and the rows for the judge."""
     from nli_faith.copies import ROUTE_FIELDS, check_new, write_copy
+    from nli_faith.prefilter_display import show_triage
     from nli_faith.scored import ROW, open_scored, read_run, read_scored
     from nli_faith.targets import check_free, find_target
     from nli_faith.triage import by_budget, by_miss, expected, threshold_of
@@ -112,39 +90,15 @@ def run_triage(args: argparse.Namespace) -> int:
     write_copy(reader, target, ROUTE_FIELDS, values, metadata, args.overwrite, last=judge)
     _log(f"Wrote {target.path}.")
     with reader_may_go():
-        _show_triage(args, triage, chances, None if calibration is None else sum(map(sum, calibration.states.values())))
+        show_triage(args, triage, chances, None if calibration is None else sum(map(sum, calibration.states.values())))
     return 0
-
-
-def _show_triage(args: argparse.Namespace, triage, chances: dict | None, labels: int | None) -> None:
-    from nli_faith.proportions import percent
-
-    rows = len(triage.route)
-    counts = {route: triage.count(route) for route in ("pass", "fail", "judge")}
-    saved = 1 - counts["judge"] / rows if rows else None
-    if args.json:
-        _show_json({"rows": rows} | counts | {"saved": saved, "threshold": triage.threshold, "expected": chances})
-        return
-    print(f"rows    {rows:,}")
-    for route, count in counts.items():
-        print(f"  {route:<5} {count:,}  {100 * count / max(rows, 1):.1f} %")
-    if saved is not None:
-        print(f"{100 * saved:.1f} % of the judge calls are saved.")
-    if chances is None:
-        print("How many of these routes are wrong can't be known without labels: see nli-faith calibrate.")
-        return
-    print(f"Expected of all rows, by {labels:,} labels: unfaithful but passed {percent(chances['miss'])}, "
-          f"faithful but failed {percent(chances['false_alarm'])}.")  # fmt: skip
-    share, low, high = counts["judge"] / max(rows, 1), *chances["judged"][1:]
-    if not low <= share <= high:
-        print(f"Of the labelled rows {percent(chances['judged'])} would go to the judge, of these {100 * share:.1f} %: "
-              "the rows are not like the labelled ones, so what is expected may not hold.")  # fmt: skip
 
 
 def run_merge(args: argparse.Namespace) -> int:
     """Write the routed file with the final verdicts."""
     from nli_faith.copies import VERDICT_FIELDS, check_new, write_copy
     from nli_faith.judge import merge, read_routes, read_verdicts
+    from nli_faith.prefilter_display import show_merged
     from nli_faith.readers import open_reader
     from nli_faith.sources import find_sources, split_ending
     from nli_faith.targets import check_free, find_target
@@ -166,21 +120,8 @@ def run_merge(args: argparse.Namespace) -> int:
     counts = {"rows": len(routes), "faithful": merged.final.count(True), "unfaithful": merged.final.count(False),
               "by_judge": merged.source.count("judge"), "missing": merged.missing, "spare": merged.spare}  # fmt: skip
     with reader_may_go():
-        _show_merged(args, counts)
+        show_merged(args, counts)
     return 0
-
-
-def _show_merged(args: argparse.Namespace, counts: dict) -> None:
-    if args.json:
-        _show_json(counts)
-        return
-    print(f"rows        {counts['rows']:,}, {counts['by_judge']:,} of them decided by the judge")
-    print(f"faithful    {counts['faithful']:,}")
-    print(f"unfaithful  {counts['unfaithful']:,}")
-    if counts["missing"]:
-        print(f"{counts['missing']:,} rows for the judge have no verdict: their final_faithful is null.")
-    if counts["spare"]:
-        print(f"{counts['spare']:,} verdicts are of rows that were passed or failed: kept in judge_faithful, not used.")
 
 
 def _judge_columns(args: argparse.Namespace, reader, source, target):
@@ -244,12 +185,6 @@ def _check_no_input(out: str | Path, inputs: list) -> None:
 
     if any(name is not None and same_place(out, name) for name in inputs):
         raise InputError(f"{out} is one of the inputs, which are never changed. Give another name.")
-
-
-def _show_json(value: dict) -> None:
-    from nli_faith.display import show_json
-
-    show_json(value, indent=None)
 
 
 def _log(line: str) -> None:

@@ -17,6 +17,7 @@ from nli_faith.errors import InputError
 from nli_faith.labels import CLAIM_LABELS, ROW_LABELS, LabelReader, pick_column
 from nli_faith.readers import Reader, open_reader
 from nli_faith.records import ArrowRecords, Records
+from nli_faith.scored_cells import claims_of, number_of, position_of, truth_of
 from nli_faith.sources import Source, find_sources
 from nli_faith.types import CLAIM, STATUSES
 
@@ -84,8 +85,8 @@ def read_scored(path: str, reader: Reader, level: str, label: str | None = None)
         _check_exhaustive(path, records, level, start)
         rows = _row_columns(records, start) if level == ROW else _claim_columns(records, path, start)
         found = [None] * len(records) if labels is None else labels.read(records.cells(label), start)
-        support = [_number(cell, path, start + i) for i, cell in enumerate(rows[1])]
-        for whole, values in zip(columns, (rows[0], support, map(_truth, rows[2]), rows[3], found), strict=True):
+        support = [number_of(cell, path, start + i) for i, cell in enumerate(rows[1])]
+        for whole, values in zip(columns, (rows[0], support, map(truth_of, rows[2]), rows[3], found), strict=True):
             whole.extend(values)
         start += len(records)
     if labels is not None:
@@ -131,25 +132,6 @@ def read_run(source: Source, reader: Reader, summary: str | None = None) -> Run:
         ) from None
 
 
-def claims_of(cell: object, where: str) -> list[dict]:
-    """The claims of one row, as dicts, from a cell of any format.
-
-    Raises:
-        InputError: it is no list of objects.
-    """
-    if isinstance(cell, str):
-        try:
-            cell = json.loads(cell) if cell else []
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: the column 'claims' is not valid JSON ({error}). Score the file again.") from None
-    cell = [] if cell is None else cell
-    if not isinstance(cell, list) or not all(isinstance(claim, dict) for claim in cell):
-        raise InputError(
-            f"{where}: the column 'claims' holds {str(cell)[:60]!r} and no list of claims. Score the file again."
-        )
-    return cell
-
-
 def label_column(path: str, reader: Reader, level: str, label: str | None) -> str:
     """The column of the labels: `label`, or the first known name that is present.
 
@@ -181,7 +163,7 @@ def _claim_columns(records: Records, path: str, start: int) -> tuple:
         ["scored" if ours else "" for ours in decided],
         supports,
         [verdict == "supported" if ours else None for verdict, ours in zip(verdicts, decided, strict=True)],
-        [_position(cell, path, start + i) for i, cell in enumerate(rows)],
+        [position_of(cell, path, start + i) for i, cell in enumerate(rows)],
     )
 
 
@@ -197,7 +179,7 @@ def _check_exhaustive(path: str, records: Records, level: str, start: int) -> No
 def _first_early(path: str, records: Records, level: str, start: int) -> int | None:
     """The first row of the batch, which begins with row `start`, with a claim whose windows were not all read."""
     if level == CLAIM_LEVEL:
-        return next((i for i, cell in enumerate(records.cells("exhaustive")) if _truth(cell) is False), None)
+        return next((i for i, cell in enumerate(records.cells("exhaustive")) if truth_of(cell) is False), None)
     if isinstance(records, ArrowRecords) and _holds_claims(records.data["claims"].type):
         # Without making Python objects of all texts and evidence.
         column = records.data["claims"].combine_chunks()
@@ -208,7 +190,7 @@ def _first_early(path: str, records: Records, level: str, start: int) -> int | N
         return int(pc.filter(pc.list_parent_indices(column), early)[0].as_py())
     for i, cell in enumerate(records.cells("claims")):
         where = f"{path}, row {start + i} (counted from 0)"
-        if any(_truth(claim.get("exhaustive")) is False for claim in claims_of(cell, where)):
+        if any(truth_of(claim.get("exhaustive")) is False for claim in claims_of(cell, where)):
             return i
     return None
 
@@ -231,34 +213,3 @@ def _check_states(path: str, scored: Scored) -> None:
                 f"{path}, row {position} (counted from 0): status {status!r} with min_support {support} is not what "
                 "`nli-faith score` writes. Score the file again."
             )
-
-
-def _number(cell: object, path: str, position: int) -> float:
-    if cell is None or cell == "":
-        return float("nan")
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"{path}, row {position} (counted from 0): the support {str(cell)[:60]!r} is no number. Correct it."
-        ) from None
-
-
-def _position(cell: object, path: str, position: int) -> int:
-    """The cell of a column `row`: the place of an answer in its file, also as 3.0 or as text."""
-    try:
-        if isinstance(cell, bool) or not 0 <= (number := float(cell)) == int(number) < 2**53:
-            raise ValueError(cell)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"{path}, row {position} (counted from 0): its column 'row' holds {str(cell)[:60]!r} and not the position of an "
-            "answer. Correct it, or write the file again with --claims-out."
-        ) from None
-    return int(number)
-
-
-def _truth(cell: object) -> bool | None:
-    """A truth value as it stands in parquet, JSON or CSV."""
-    if isinstance(cell, str):
-        return {"true": True, "false": False}.get(cell.strip().lower())
-    return None if cell is None else bool(cell)

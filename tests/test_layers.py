@@ -21,10 +21,10 @@ FLOORS = {
     "tokens": "words tokens long_claims windows pairs batches",
     "decision": "scores",
     "model": "checkpoints deberta_config deberta flat devices networks packed parity staging fake model",
-    "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets joins summary",
-    "judged": "proportions labels cuts calibrations scored copies calibrate triage judge report",
+    "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets provenance joins summary",
+    "judged": "proportions labels cuts calibrations scored_cells scored copies calibrate triage judge report",
     "chain": "waves drafts joined identity in_memory frames tables pipeline workers",
-    "top": "files plans preview doctor made_up speed bench display progress pipes prefilter_arguments arguments prefilter_commands cli __main__",
+    "top": "files plans preview doctor made_up speed bench display progress pipes prefilter_display prefilter_arguments arguments prefilter_commands cli __main__",
 }
 ORDER = [name for floor in FLOORS.values() for name in floor.split()]
 
@@ -37,7 +37,7 @@ LIBRARIES = {
     "tokenizers": {"words", "tokens", "doctor"},
     "huggingface_hub": {"checkpoints"},
     "nltk": {"periods", "negation"},
-    "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "files", "tables"},
+    "pyarrow": {"sources", "records", "arrow_readers", "readers", "outputs", "rows", "formats", "writers", "summary", "scored", "copies", "tables", "provenance"},
     "fsspec": {"sources"},
     "datasets": {"sources"},
     "pandas": {"frames"},
