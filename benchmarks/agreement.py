@@ -56,6 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--sets", nargs="+", metavar="SET", help="only these (default: every file in eval/)")
     parser.add_argument("--slice", type=int, metavar="N",
                         help="about N answers of each set, tasks and labels in their shares")  # fmt: skip
+    parser.add_argument("--first", type=int, metavar="N", help="the first N answers of each set")
     parser.add_argument("--fit-sets", nargs="+", default=list(FIT_SETS), metavar="SET",
                         help="sets that the answer threshold is chosen on (default: ragtruth_human wice)")  # fmt: skip
     parser.add_argument("--threshold", type=float, metavar="P",
@@ -85,7 +86,7 @@ def _run(args: argparse.Namespace) -> None:
     store = PairStore(args.store, args.model, args.dtype, args.granularity, args.device)
     rule, answers, errors = Rule(args.threshold), {}, {}
     for name in args.sets or there:
-        records = load(args.data, name, args.slice)
+        records = load(args.data, name, args.slice)[: args.first]
         answers[name] = columns(records, store.rows(name, records, _say), rule)
         errors[name] = len(records) - len(answers[name])
     begun = time.perf_counter()
@@ -97,7 +98,7 @@ def _run(args: argparse.Namespace) -> None:
         "model": args.model, "model_hash": store.model_hash, "precision": sorted(store.precisions),
         "granularity": args.granularity, "claim_rule": "argmax" if args.threshold is None else args.threshold,
         "card_threshold": store.card.answer_threshold,
-        "elsewhere": where, "slice": args.slice, "draws": args.draws, "errors": errors,
+        "elsewhere": where, "slice": args.slice, "first": args.first, "draws": args.draws, "errors": errors,
         "warnings": {name: WARNINGS[name] for name in answers if name in WARNINGS}, "sets": sets,
     }  # fmt: skip
     args.out.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ def markdown(report: dict) -> str:
     rule = report["claim_rule"]
     rule = "argmax" if rule == "argmax" else f"P(entailment) >= {rule:g}"
     part = f"; about {report['slice']} answers of each set" if report["slice"] else ""
+    part += f"; the first {report['first']} answers of each set" if report.get("first") else ""
     lines = [
         "# Agreement with people and with LLM judges", "",
         f"Model {report['model']} (weights {report['model_hash']}, {', '.join(report['precision'])}); one claim per "
