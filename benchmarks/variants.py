@@ -44,6 +44,7 @@ VARIANTS = {
     "joined 5": {"joined_evidence": 5},
     "pronouns": {"prefix_pronouns": True},
     "strict numbers": {"flags": True, "strict_numbers": True},
+    "joined 2, strict numbers": {"joined_evidence": 2, "flags": True, "strict_numbers": True},
     "clause, pronouns, joined 3": {"granularity": "clause", "prefix_pronouns": True, "joined_evidence": 3},
 }
 ROWS_AT_ONCE = 32
