@@ -86,7 +86,7 @@ class PairStore:
         begun = time.perf_counter()
         for first in range(0, len(missing), ROWS_A_PART):
             part = missing[first : first + ROWS_A_PART]
-            read = read_rows(self.scorer.read_window([_row(record) for record in part]), part)
+            read = read_rows(self.scorer.read_window([row_of(record) for record in part]), part)
             self._write(folder, read, getattr(self.scorer.reader, "dtype", "fp32"))
             stored |= {row.id: row for row in read}
             done, spent = first + len(part), time.perf_counter() - begun
@@ -122,7 +122,7 @@ class PairStore:
         return good
 
     def _unchanged(self, rows: Sequence[ReadRow], records: dict[str, dict]) -> list[ReadRow]:
-        now = self.scorer.read_window([_row(records[row.id]) for row in rows], model=False)
+        now = self.scorer.read_window([row_of(records[row.id]) for row in rows], model=False)
         digests = [seen_digest(draft, now.premises, now.hypotheses) for draft in now.drafts]
         return [row for row, digest in zip(rows, digests, strict=True) if row.seen == digest]
 
@@ -143,5 +143,6 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-def _row(record: dict) -> Row:
+def row_of(record: dict) -> Row:
+    """The record as the scorer takes it."""
     return make_row(0, record["response"], record["contexts"], record.get("question"), record["id"])

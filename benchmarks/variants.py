@@ -27,11 +27,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 from cascade import SETTLED  # noqa: E402
 from measures import DRAWS, Bootstrap, auroc, cells, figure, rates  # noqa: E402
 from nli_faith import Scorer  # noqa: E402
-from nli_faith.cells import make_row  # noqa: E402
 from nli_faith.memory import keep_freed_memory  # noqa: E402
 from nli_faith.options import DEFAULT_MODEL  # noqa: E402
 from nli_faith.types import Counts, PairTable  # noqa: E402
-from pair_store import PairStore  # noqa: E402
+from pair_store import PairStore, row_of  # noqa: E402
 from read_rows import ReadRow  # noqa: E402
 from references import load, main_label, sets_in  # noqa: E402
 
@@ -100,8 +99,7 @@ class Remembering:
 
     def learn(self, pairs: PairStore, rows: Sequence[ReadRow], records: Sequence[dict]) -> None:
         """Keep what `pairs` gave out for these records."""
-        made = [make_row(0, r["response"], r["contexts"], r.get("question")) for r in records]
-        seen = pairs.scorer.read_window(made, model=False)
+        seen = pairs.scorer.read_window([row_of(record) for record in records], model=False)
         premises, hypotheses = _digests(seen.premises.ids), _digests(seen.hypotheses.ids)
         for draft, row in zip(seen.drafts, rows, strict=True):
             for hypothesis, own in zip(draft.hypotheses if draft.status == "scored" else (), row.p):
@@ -137,8 +135,7 @@ def read(scorer: Scorer, name: str, records: Sequence[dict], store: Path) -> lis
     begun = time.perf_counter()
     for start in range(len(done), len(records), ROWS_AT_ONCE):
         part = records[start : start + ROWS_AT_ONCE]
-        rows = [make_row(i, r["response"], r["contexts"], r.get("question")) for i, r in enumerate(part)]
-        result = scorer.score_window(rows)
+        result = scorer.score_window([row_of(record) for record in part])
         for i, score in enumerate(result.scores):
             joined = sum(claim.joined is not None for claim in score.claims)
             kept = {"status": score.status, "support": score.min_support, "faithfulness": score.faithfulness}

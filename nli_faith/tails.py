@@ -22,6 +22,7 @@ TURN = re.compile(
     r"|[,，;；:：(—–]|\s-\s|\.\s"
     r"|\b(?:stating|saying|mentioning|noting|only (?:that|mentions?|states?|says?|notes?))\b"
 )
+SAYING = ("mention", "state", "say", "note", "noting")  # how the verbs in `TURN` begin: what follows is told of "it"
 BEYOND = re.compile(r"\b(?:except|other than|apart from|aside from|beyond|besides)\b")
 # "such as", "known as": the word before tells that no clause follows.
 NO_CLAUSE_AS = re.compile(r"\b(?:such|well|long|soon|far|same|much|known|described|defined|referred to|acts?|serves?|used|regarded)\s$")
@@ -64,7 +65,8 @@ def states_more(rest: str, says_nothing: Callable[[str], bool]) -> bool:
 
 def _states(rest: str, turn: re.Match, says_nothing: Callable[[str], bool]) -> bool:
     """Whether what follows one turn is a statement."""
-    word = turn.group().strip(" ,:.;(").split()[-1] if turn.group().strip(" ,:.;(") else ""
+    sign = turn.group().strip()
+    word = (sign.strip(" ,:.;(").split() or [""])[-1]
     said = rest[turn.end() :].strip()
     relative = word in ("which", "who", "whose", "where")
     if not relative:
@@ -74,31 +76,29 @@ def _states(rest: str, turn: re.Match, says_nothing: Callable[[str], bool]) -> b
     if word == "as" and NO_CLAUSE_AS.search(rest[max(0, turn.start() - 12) : turn.start()]):
         return False
     words = len(said.split())
-    if BEYOND.search(turn.group()) and not NAMED_ONLY.match(said) and words >= 2:
+    if BEYOND.search(sign) and not NAMED_ONLY.match(said) and words >= 2:
         return True
-    told = word.startswith(("stating", "saying")) or said.startswith(("rather", "they do", "it does"))
+    told = word in ("stating", "saying") or said.startswith(("rather", "they do", "it does"))
     if told or (word in CLAUSAL and said.startswith(("only ", "merely", "simply"))):
         return True
-    clause = f"it {said}" if relative or word in ("mentioning", "noting") or word.startswith(("mention", "state", "say", "note")) else said
+    clause = f"it {said}" if relative or word.startswith(SAYING) else said
     if says_nothing(said) or says_nothing(clause):
         return False
     if word in CLAUSAL:
         return has_finite_verb(f"it {said}") if NAMED_ONLY.match(said) or said[:4] == "it's" else words >= 3
     if PARTICIPLE.match(said) and not relative:
         return False  # "covering all that was described": no subject
-    if word in ("and", "") and turn.group().strip() not in (";", ".") and _is_open(rest[: turn.start()]):
+    if word in ("and", "") and sign not in (";", ".") and _is_open(rest[: turn.start()]):
         return False
     main = clause if relative else RELATIVE.split(clause, maxsplit=1)[0].strip()
     # Behind a semicolon "the war ended" is a sentence; behind a comma "the form required" is one of several things.
-    return has_subject_and_verb(f"{main}." if turn.group().strip() in (";", ".") else main)
+    return has_subject_and_verb(f"{main}." if sign in (";", ".") else main)
 
 
 def _is_open(before: str) -> bool:
     """Whether an indirect question has no verb yet, so that the next one is its: "how the fee | and the tax are set"."""
-    asked = None
-    for asked in ASKED.finditer(before):
-        pass
-    return asked is not None and not has_subject_and_verb(before[asked.end() :])
+    ends = [asked.end() for asked in ASKED.finditer(before)]
+    return bool(ends) and not has_subject_and_verb(before[ends[-1] :])
 
 
 # "it costs", "this covers": whatever the verb, a word in -s behind such a subject is one.
@@ -115,7 +115,7 @@ def has_subject_and_verb(text: str) -> bool:
         return True
     if found is not None:
         # "is open", "can be renewed": the verb of what stands before, but a later one may have a subject.
-        return has_subject_and_verb(text[found[1] :]) if RELATIVE.search(text, found[1]) else False
+        return RELATIVE.search(text, found[1]) is not None and has_subject_and_verb(text[found[1] :])
     if not text.isascii() and has_finite_verb(text):
         return True
     return PRONOUN_VERB.search(text) is not None or VERB_OBJECT.search(text) is not None

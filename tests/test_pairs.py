@@ -88,12 +88,18 @@ def test_overlap_is_of_ids_not_of_their_number_or_order():
     assert overlap([ids(2, 1)], windows).tolist()[0][0] == overlap([ids(1, 2, 2)], windows).tolist()[0][1]
 
 
+def tied(draw):
+    """(a claim, another that shares no word with it, six windows of which each holds the claim's words that one other holds)."""
+    claim, other = draw.integers(0, 300, 20).astype(np.int32), draw.integers(1000, 1300, 25).astype(np.int32)
+    texts = [draw.integers(0, 300, 120).astype(np.int32) for _ in range(3)]
+    windows = [np.append(text, np.int32(2000 + i)) for i, text in enumerate(texts + texts)]
+    return claim, other, windows
+
+
 def test_windows_that_hold_the_same_words_tie_whatever_stands_beside_them():
     draw = np.random.default_rng(3)
     for _ in range(60):
-        claim, other = draw.integers(0, 300, 20).astype(np.int32), draw.integers(1000, 1300, 25).astype(np.int32)
-        texts = [draw.integers(0, 300, 120).astype(np.int32) for _ in range(3)]
-        windows = [np.append(text, np.int32(2000 + i)) for i, text in enumerate(texts + texts)]
+        claim, other, windows = tied(draw)
         alone, beside = overlap([claim], windows)[0], overlap([claim, other], windows)[0]
         assert alone.tolist() == beside.tolist() and alone[:3].tolist() == alone[3:].tolist()
 
@@ -102,9 +108,7 @@ def test_the_verdict_of_a_claim_does_not_depend_on_the_claim_beside_it():
     """Six windows in three tied pairs, one of which contradicts: it counts, or does not, by its place in the chunks."""
     draw = np.random.default_rng(3)
     for _ in range(200):
-        claim, other = draw.integers(0, 300, 20).astype(np.int32), draw.integers(1000, 1300, 25).astype(np.int32)
-        texts = [draw.integers(0, 300, 120).astype(np.int32) for _ in range(3)]
-        windows = [np.append(text, np.int32(2000 + i)) for i, text in enumerate(texts + texts)]
+        claim, other, windows = tied(draw)
         p = np.tile(np.array([0.1, 0.8, 0.1], np.float32), (2, 6, 1))
         p[0, draw.integers(0, 6)] = [0.1, 0.2, 0.7]
         (alone,) = judge(p[:1], np.arange(6), Rule(), lambda: overlap([claim], windows))

@@ -1,7 +1,6 @@
 """What is read in headings, lists, tables, fences, bibliographies and JSON: laws where there are any, cases otherwise."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -256,17 +255,3 @@ def test_sources(answer, said):
 def test_notes_stand_beside_an_answer(value, notes):
     found = [hypothesis.rpartition(": ")[0] for kind, hypothesis in read(json.dumps(value)) if kind == "meta" and ":" in hypothesis]
     assert found == notes
-
-
-PATHOLOGICAL = [
-    "```json\n" * 40_000, '```json\n{"\n' * 20_000, "```md\n" * 40_000, "```md\n" * 20_000 + "```\n" * 20_000, "**a**\n" * 40_000, "a\n\n" * 20_000 + "# a\n" * 20_000, "[^1]: a\n" * 30_000,
-    "How? 2. " * 20_000, "No? No. 5 " * 15_000, "([1]) " * 30_000, "arr[1] " * 30_000, "Sources:\n[1] a\n" * 10_000, "| a | 1 |\n|-|-|\n" * 10_000, "User: " * 40_000, "a.The " * 30_000,
-    "<b x=" * 40_000, '```json {"' * 20_000, "```\nIt is a b c.\n" * 20_000, "12. a\n" * 30_000, "<answer>" * 30_000, "(" * 50_000 + "[1]" + ")" * 50_000, "a: " * 50_000, "**a: 1**\n\n" * 20_000,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", PATHOLOGICAL, ids=lambda text: repr(text[:12]))
-def test_time_is_linear(text):
-    begin = time.process_time()
-    split_claims(text)
-    assert time.process_time() - begin < 8
