@@ -33,7 +33,7 @@ from nli_faith.memory import keep_freed_memory  # noqa: E402
 from nli_faith.model import NliModel  # noqa: E402
 from nli_faith.options import ModelOptions  # noqa: E402
 from nli_faith.parity import TOLERANCE  # noqa: E402
-from nli_faith.pipeline import WindowRead  # noqa: E402
+from nli_faith.drafts import WindowRead  # noqa: E402
 from nli_faith.scores import Rule  # noqa: E402
 from nli_faith.speed import passes  # noqa: E402
 from nli_faith.types import AnswerScore, Counts, PairTable, Row  # noqa: E402

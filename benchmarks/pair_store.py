@@ -24,8 +24,8 @@ import nli_faith
 from nli_faith import Scorer
 from nli_faith.cells import make_row
 from nli_faith.checkpoints import Card, open_checkpoint
+from nli_faith.disk import put
 from nli_faith.errors import InputError
-from nli_faith.shards import put
 from nli_faith.types import Row
 from read_rows import ReadRow, from_table, read_rows, seen_digest, text_digest, to_table
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from nli_faith.drafts import Draft
+from nli_faith.drafts import Draft, WindowRead
 from nli_faith.pairs import Pool, overlap
-from nli_faith.pipeline import WindowRead
 from nli_faith.scores import Decision, Rule, join_parts, judge
 from nli_faith.types import CLAIM
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
+from nli_faith.disk import put
 from nli_faith.errors import InputError, UsageError
-from nli_faith.shards import put
 
 FORMAT = "nli-faith calibration 1"
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from nli_faith.disk import make_folder, put
 from nli_faith.errors import InputError
 from nli_faith.formats import LineFormat, ParquetFormat, csv_line
 from nli_faith.json_text import to_json
 from nli_faith.outputs import ADDED_FIELDS, SCORE_FIELDS, score_fields, text_cell
 from nli_faith.readers import JsonReader, Reader
 from nli_faith.records import Records
-from nli_faith.shards import make_folder, open_parts, put
+from nli_faith.shards import open_parts
 from nli_faith.targets import Target
 from nli_faith.writers import all_names, arrow_schema
 

@@ -51,6 +51,25 @@ class Draft:
         return np.array([number for parts in self.parts for number in parts], dtype=np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class WindowRead:
+    """Some rows as the model reads them, before anything is decided.
+
+    Attributes:
+        drafts: one for each row, in order.
+        premises, hypotheses: the ids that the numbers in the drafts point to.
+        grids: (draft, float32[h, w, C]) of those with the status "scored": every hypothesis against every window; zeros
+            where early exit read nothing.
+        counts: what it cost.
+    """
+
+    drafts: list[Draft]
+    premises: Pool
+    hypotheses: Pool
+    grids: list[tuple[Draft, np.ndarray]]
+    counts: Counts
+
+
 def window_size(reader) -> int:
     """Tokens of a premise window for claims of up to 128 tokens: what fits, or less where the model's card says so."""
     room = max(1, reader.card.max_length - reader.encoder.specials - CLAIM_TOKENS)

@@ -11,12 +11,13 @@ from typing import Protocol
 
 from nli_faith import targets
 from nli_faith.ahead import read_ahead
+from nli_faith.disk import make_folder
 from nli_faith.errors import InputError
 from nli_faith.joins import finish
 from nli_faith.options import FileOptions
 from nli_faith.provenance import check_unchanged, footer, make_manifest
 from nli_faith.rows import WINDOW_BYTES, WINDOW_ROWS, RowReader, Window
-from nli_faith.shards import discard_empty, make_folder, open_parts, read_done, read_manifest
+from nli_faith.shards import discard_empty, open_parts, read_done, read_manifest
 from nli_faith.summary import GROUPS_COUNTED, Statistics, make_summary
 from nli_faith.targets import Target
 from nli_faith.types import AnswerScore, Row, WindowResult, added_claim_fields

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from nli_faith.disk import put
 from nli_faith.formats import LineFormat, ParquetFormat
-from nli_faith.shards import Parts, put
+from nli_faith.shards import Parts
 from nli_faith.targets import Target, check_space, move_folder
 
 Form = LineFormat | ParquetFormat

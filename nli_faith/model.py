@@ -20,7 +20,7 @@ from nli_faith.flat import FlatClassifier, open_flat
 from nli_faith.networks import build_network
 from nli_faith.options import DEFAULT_MODEL, ModelOptions
 from nli_faith.packed import PackedClassifier, open_packed, said
-from nli_faith.parity import PROBE, difference, fault, mixed_pairs
+from nli_faith.parity import PROBE, difference, fault, mixed_pairs, probed
 from nli_faith.scores import softmax_rows
 from nli_faith.staging import Staging
 from nli_faith.tokens import Encoder
@@ -219,15 +219,11 @@ class NliModel:
 
     def _probe(self) -> None:
         """Refuse a model that gets obvious pairs wrong, which is what a wrong label order looks like."""
-        p = self.read_texts([(premise, hypothesis) for premise, hypothesis, _ in PROBE])
-        wanted = np.array([label for *_, label in PROBE])
-        right = p.argmax(axis=1) == (wanted if p.shape[1] == 3 else (wanted > 0))
-        entailed = right[wanted == 0].all()
-        rest = right[wanted > 0].sum() >= 2
-        if not (entailed and rest):
+        right, passed = probed(self.read_texts([(premise, hypothesis) for premise, hypothesis, _ in PROBE]))
+        if not passed:
             names = ", ".join(self.checkpoint.labels.names)
             raise ModelError(
-                f"{self.checkpoint.name} fails the probe of obvious pairs ({int(right.sum())} of {len(PROBE)} right) with the "
+                f"{self.checkpoint.name} fails the probe of obvious pairs ({right} of {len(PROBE)} right) with the "
                 f"label order {names}. The order is wrong (give --labels), or it is not an NLI model."
             )
 

@@ -50,3 +50,14 @@ def fault(p: np.ndarray, reference: np.ndarray, dtype: str) -> str | None:
     if agreement(p[clear], reference[clear]) < 1.0:
         return "a verdict differs from float32"
     return None
+
+
+def probed(p: np.ndarray) -> tuple[int, bool]:
+    """(how many pairs of PROBE are right, whether that is enough: all entailed ones and two of the others).
+
+    Args:
+        p: float32[6, C] in the order of PROBE; of two columns the second stands for both other classes.
+    """
+    wanted = np.array([label for *_, label in PROBE])
+    right = p.argmax(axis=1) == (wanted if p.shape[1] == 3 else (wanted > 0))
+    return int(right.sum()), bool(right[wanted == 0].all() and right[wanted > 0].sum() >= 2)

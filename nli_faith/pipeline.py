@@ -5,16 +5,14 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import islice
 from os import PathLike
-
-import numpy as np
 
 from nli_faith.calibrations import Run, check_alone, load_calibration
 from nli_faith.cells import make_row
 from nli_faith.columns import Columns, find_columns
-from nli_faith.drafts import Draft, decide, draft_row, finish, flag_claims, read_texts, short_questions, window_size
+from nli_faith.drafts import WindowRead, decide, draft_row, finish, flag_claims, read_texts, short_questions, window_size
 from nli_faith.identity import label_names, model_hash
 from nli_faith.joined import look_again
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
@@ -25,25 +23,6 @@ from nli_faith.waves import score_all, score_in_waves
 from nli_faith.windows import cut_chunks
 
 ROWS_AT_ONCE = 256
-
-
-@dataclass(frozen=True, slots=True)
-class WindowRead:
-    """Some rows as the model reads them, before anything is decided.
-
-    Attributes:
-        drafts: one for each row, in order.
-        premises, hypotheses: the ids that the numbers in the drafts point to.
-        grids: (draft, float32[h, w, C]) of those with the status "scored": every hypothesis against every window; zeros
-            where early exit read nothing.
-        counts: what it cost.
-    """
-
-    drafts: list[Draft]
-    premises: Pool
-    hypotheses: Pool
-    grids: list[tuple[Draft, np.ndarray]]
-    counts: Counts
 
 
 class Scorer:

@@ -143,9 +143,9 @@ def _judge_columns(args: argparse.Namespace, reader, source, target):
 
 
 def _write_judge(args: argparse.Namespace, reader, columns, triage) -> None:
+    from nli_faith.disk import make_folder, put
     from nli_faith.formats import LineFormat
     from nli_faith.judge import judge_lines
-    from nli_faith.shards import make_folder, put
 
     path = Path(args.judge_out)
     make_folder(path.absolute().parent)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nli_faith.disk import sync, writing
 from nli_faith.errors import InputError, UsageError
 from nli_faith.options import FileOptions
-from nli_faith.shards import sync, writing
 from nli_faith.sources import Source, find_sources, is_url, known_endings, split_ending
 
 

@@ -35,7 +35,7 @@ from contenders import FOLDS, folds  # noqa: E402
 from measures import Bootstrap, cells, figure, rates  # noqa: E402
 from nli_faith.errors import NliFaithError  # noqa: E402
 from nli_faith.options import DEFAULT_MODEL  # noqa: E402
-from nli_faith.shards import put  # noqa: E402
+from nli_faith.disk import put  # noqa: E402
 from pair_store import PairStore  # noqa: E402
 from references import load  # noqa: E402
 

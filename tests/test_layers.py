@@ -21,7 +21,7 @@ FLOORS = {
     "tokens": "words tokens long_claims windows pairs batches",
     "decision": "scores",
     "model": "checkpoints deberta_config deberta flat devices networks packed parity staging fake model",
-    "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers locks manifests shards targets provenance joins summary",
+    "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers disk locks manifests shards targets provenance joins summary",
     "judged": "proportions labels cuts calibrations scored_cells scored copies calibrate triage judge report",
     "chain": "waves drafts joined identity in_memory frames tables pipeline workers",
     "top": "files plans preview doctor made_up speed bench display progress pipes prefilter_display prefilter_arguments arguments prefilter_commands cli __main__",

@@ -19,7 +19,8 @@ import pytest
 from nli_faith import formats
 from nli_faith.errors import InputError, ResumeError
 from nli_faith.formats import LineFormat, ParquetFormat, csv_line
-from nli_faith.shards import discard_empty, open_parts, put, read_manifest
+from nli_faith.disk import put
+from nli_faith.shards import discard_empty, open_parts, read_manifest
 
 MANIFEST = {
     "input": [{"path": "a", "size": 1}],
