@@ -124,13 +124,14 @@ def share_for(values: list[float], aim: float) -> float:
 
 
 def measure(rows: list[dict], data: Path | None) -> dict[str, dict]:
-    """"set task" -> `cascade`; tasks with fewer than two kinds of verdicts are left out."""
+    """"set task" -> `cascade`, and "set all" where there are several; without two kinds of verdicts it is left out."""
     report = {}
     for name in dict.fromkeys(row["set"] for row in rows):
         texts = {} if data is None else {record["id"]: record for record in read_jsonl(find(data / "eval", f"{name}.dev"))}
         own = [row for row in rows if row["set"] == name and row.get("status") != "error"]
-        for task in dict.fromkeys(row["task"] for row in own):
-            part = [row for row in own if row["task"] == task]
+        tasks = list(dict.fromkeys(row["task"] for row in own))
+        for task in [*tasks, "all"] if len(tasks) > 1 else tasks:
+            part = [row for row in own if task in (row["task"], "all")]
             if len({bool(row["faithful"]) for row in part}) == 2:
                 report[f"{name} {task}"] = cascade(part, texts)
     return report

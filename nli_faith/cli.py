@@ -34,8 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except NliFaithError as error:
         return _say(error, FAILED)
     except KeyboardInterrupt:
-        kept = " Finished work is kept: the same command goes on from there." if args.command == "score" else ""
-        print(f"Interrupted.{kept}", file=sys.stderr)
+        print(f"Interrupted.{_kept() if args.command == 'score' else ''}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # stderr has gone in the midst of the work; for stdout see `pipes`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
@@ -43,6 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
+
+
+def _kept() -> str:
+    from nli_faith.rows import WINDOW_ROWS
+
+    return f" Finished work is kept, {WINDOW_ROWS} rows at a time: the same command goes on from there."
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace | int:

@@ -32,7 +32,7 @@ def writing(path: Path) -> Iterator[None]:
         )
         raise InputError(
             f"{path} can't be written: {error.strerror or error}. {advice}, "
-            "then run the same command again: it goes on from here."
+            "then run the same command again."
         ) from error
 
 

@@ -34,7 +34,7 @@ class FakeModel:
         winner = (p + h) % 2 + ((p + h) % 6 == 1)
         logits = np.zeros((len(table), 3), dtype=np.float32)
         logits[np.arange(len(table)), winner] = strength
-        counts.pairs_scored += len(table)
+        counts.read(len(table))
         total = int(table.length.sum())
         counts.tokens += total
         counts.padded_tokens += total

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from nli_faith import targets
@@ -30,8 +31,11 @@ _ERRORS_LOGGED = 3
 class WindowScorer(Protocol):
     """What `score_file` needs of a scorer."""
 
-    def score_window(self, rows: list[Row]) -> WindowResult:
-        """One score per row, in order; rows with `error` set get the status "error" with that sentence."""
+    def score_window(self, rows: list[Row], watch: Callable[[int, int], None] | None = None) -> WindowResult:
+        """One score per row, in order; rows with `error` set get the status "error" with that sentence.
+
+        `watch` may be called while it goes on, with the pairs read so far and the pairs there are.
+        """
 
     def identity(self) -> dict:
         """JSON-able: model, model_hash, options, dtype, kernel, device, versions. The same at every start; no times."""
@@ -42,10 +46,10 @@ class Progress:
     """How far a run is.
 
     Attributes:
-        rows: scored so far; resumed: those of them of an earlier run.
+        rows: scored so far, those of the window at hand by the share of its pairs; resumed: those of an earlier run.
         total: rows in all, when it is known without reading.
-        share: of the input that was read, in [0, 1], when known.
-        seconds: since this run began to score; pairs: scored rows x chunks windows since then.
+        share: of the input that is scored, in [0, 1], when known.
+        seconds: since this run began to score; pairs: claim x window pairs scored since then.
     """
 
     rows: int
@@ -74,7 +78,7 @@ def score_file(
 
     Args:
         out: local path; its ending sets the format, a trailing "/" keeps the parts as a data set; None for the default.
-        log: gets whole lines for people; progress: is called after every window.
+        log: gets whole lines for people; progress: is called after every batch of pairs and every window.
         strict: stop at the first row that can't be scored, before its window is written.
     Raises:
         InputError, UsageError, ResumeError: with one sentence; unfinished parts stay for the next call.
@@ -126,6 +130,9 @@ class _Run:
         self._end = 0  # of the last of them, in the input
         self._whole = Statistics()  # of all of them
         self._errors = 0
+        self._resumed = self._rows = self._pairs = 0
+        self._share: float | None = None
+        self._begun = 0.0
 
     def score_all(self) -> Statistics:
         """Score and write what is not finished yet; the statistics of all parts together."""
@@ -133,12 +140,11 @@ class _Run:
             if self._strict and saved["first_error"] is not None:
                 raise InputError(f"{saved['first_error']} Correct it, or run without --strict.")
             self._add(Statistics.from_dict(saved["statistics"]), saved["end"])
-        resumed = self._whole.tally.rows
+        self._resumed = self._rows = self._whole.tally.rows
         if self.count:
-            self._log(f"Going on after {resumed} finished rows in {self._parts.folder}.")
-        begun = mark = time.perf_counter()
-        rows, pairs = resumed, 0
-        windows = self._reader.windows(self._end, resumed)
+            self._log(f"Going on after {self._rows} finished rows in {self._parts.folder}.")
+        self._begun = mark = time.perf_counter()
+        windows = self._reader.windows(self._end, self._rows)
         writing = None
         # One part is written while the next window is scored. When the loop ends early, that part is still finished.
         with ThreadPoolExecutor(1, "nli-faith-writer") as pool, read_ahead(windows) as ahead:
@@ -148,8 +154,9 @@ class _Run:
                 now = time.perf_counter()
                 writing = pool.submit(self._write, window, result, now - mark)
                 mark = now
-                rows, pairs = rows + len(window.rows), pairs + result.counts.pairs
-                self._progress(Progress(rows, resumed, self._reader.total, window.share, now - begun, pairs))
+                self._tell(window, 1.0, result.counts.pairs)
+                self._rows, self._pairs = self._rows + len(window.rows), self._pairs + result.counts.pairs
+                self._share = window.share
             if writing is not None:
                 writing.result()
         if not self.count:
@@ -165,10 +172,26 @@ class _Run:
         if isinstance(self._scorer, Workers):
             results = self._scorer.score_windows(windows)
         else:
-            results = ((window, self._scorer.score_window(window.rows)) for window in windows)
+            results = ((window, self._scorer.score_window(window.rows, partial(self._watch, window))) for window in windows)
         for window, result in results:
             self._check(window, result)
             yield window, result
+
+    def _watch(self, window: Window, read: int, pairs: int) -> None:
+        """A batch of `window` has been read. Early exit leaves pairs out, so a share is one at least."""
+        if 0 < read < pairs:
+            self._tell(window, read / pairs, read)
+
+    def _tell(self, window: Window, part: float, pairs: int) -> None:
+        """Report progress with `part` of `window`, and that many of its pairs, scored."""
+        rows, total, share = self._rows + part * len(window.rows), self._reader.total, window.share
+        if total:
+            share = min(1.0, rows / total)  # with --sample the total is an estimate
+        elif share is not None:
+            before = self._share or 0.0
+            share = before + part * (share - before)
+        seconds = time.perf_counter() - self._begun
+        self._progress(Progress(int(rows), self._resumed, total, share, seconds, self._pairs + pairs))
 
     def _check(self, window: Window, result: WindowResult) -> None:
         if len(result.scores) != len(window.rows):

@@ -155,9 +155,9 @@ class NliModel:
             columns = padded_length(batch.longest) * len(chosen)
             counts.padded_tokens += len(batch.token_ids) if self._packs(self.dtype) else columns
             done.append((chosen, result))
+            counts.read(len(chosen))
         for chosen, result in done:  # fetched once, behind the last batch
             logits[chosen] = result.float().cpu().numpy()
-        counts.pairs_scored += len(table)
         self._mend(logits, table, premises, hypotheses, counts)
         return softmax_rows(logits[:, self._order])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from os import PathLike
@@ -18,7 +18,7 @@ from nli_faith.joined import look_again
 from nli_faith.options import DEFAULT_MODEL, FileOptions, ModelOptions, ScoreOptions
 from nli_faith.pairs import Pool
 from nli_faith.scores import Rule
-from nli_faith.types import AnswerScore, Counts, Row, WindowResult
+from nli_faith.types import AnswerScore, Counts, Row, WatchedCounts, WindowResult
 from nli_faith.waves import score_all, score_in_waves
 from nli_faith.windows import cut_chunks
 
@@ -186,10 +186,15 @@ class Scorer:
 
     __call__ = score_batch
 
-    def score_window(self, rows: Sequence[Row]) -> WindowResult:
-        """Scores of some rows, in order, and what they cost. All rows share one queue of pairs."""
+    def score_window(self, rows: Sequence[Row], watch: Callable[[int, int], None] | None = None) -> WindowResult:
+        """Scores of some rows, in order, and what they cost. All rows share one queue of pairs.
+
+        Args:
+            watch: called after every batch with the pairs read so far and the pairs there are.
+        """
         with self._lock:
-            read, rule = self.read_window(rows), Rule(self.claim_threshold)
+            counts = Counts() if watch is None else WatchedCounts(watch)
+            read, rule = self.read_window(rows, counts=counts), Rule(self.claim_threshold)
             options, reader = self.score_options, self.reader
             for draft, grid in read.grids:
                 draft.decisions = decide(draft, grid, rule, read.hypotheses)
@@ -201,10 +206,10 @@ class Scorer:
             scores = [finish(draft, options, reader, self.answer_threshold) for draft in read.drafts]
             return WindowResult(tuple(scores), read.counts)
 
-    def read_window(self, rows: Sequence[Row], model: bool = True) -> WindowRead:
+    def read_window(self, rows: Sequence[Row], model: bool = True, counts: Counts | None = None) -> WindowRead:
         """Claims, windows and pair probabilities of some rows; without `model` no pair is read and `grids` is empty."""
         with self._lock:
-            reader, counts = self.reader, Counts()
+            reader, counts = self.reader, Counts() if counts is None else counts
             premises, hypotheses = Pool(), Pool()
             short = short_questions(rows, reader)
             options = self.score_options

@@ -6,7 +6,7 @@ import sys
 import time
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from nli_faith.display import duration, one_line
@@ -23,7 +23,7 @@ class Meter:
         self._bar: Progress | None = None
         self._task = None
         self._said = time.monotonic()
-        self._first: tuple[float, float] | None = None  # seconds and share after the first window of this run
+        self._first: tuple[float, float] | None = None  # seconds and share after the first batch of this run
 
     def __enter__(self) -> Meter:
         return self
@@ -45,27 +45,29 @@ class Meter:
         rate = ""
         if done.seconds:
             rate = f"{fresh / done.seconds:,.1f} answers/s, {done.pairs / done.seconds:,.0f} pairs/s"
-        share = done.rows / done.total if done.total else done.share
-        if self._first is None and share is not None:
-            self._first = done.seconds, share
+        if self._first is None and done.share is not None:
+            self._first = done.seconds, done.share
+        share, seconds = done.share, self._seconds_left(done.seconds, done.share)
+        left = "" if seconds is None else f", about {duration(seconds)} left"
         if self._console.is_terminal:
-            self._draw(done.rows, share, rate)
+            self._draw(done.rows, share, f"{rate}{left}")
         elif time.monotonic() - self._said > _QUIET_SECONDS:
             self._said = time.monotonic()
-            seconds = self._seconds_left(done.seconds, share)
-            left = "" if seconds is None else f", about {duration(seconds)} left"
             percent = f" ({100 * share:.0f} %)" if share else ""
             print(f"{done.rows:,} rows{percent}, {rate}{left}", file=sys.stderr, flush=True)
 
     def _seconds_left(self, seconds: float, share: float | None) -> float | None:
-        """From the speed since the first window, which also paid for loading; None before there are two windows."""
+        """From the speed since the first batch, which also paid for warming up; None before there are two.
+
+        Not rich's own estimate, which forgets what lies half a minute back: a batch may take that long.
+        """
         if share is None or self._first is None or share <= self._first[1]:
             return None
         return (seconds - self._first[0]) / (share - self._first[1]) * max(0.0, 1.0 - share)
 
     def _draw(self, rows: int, share: float | None, rate: str) -> None:
         if self._bar is None:
-            columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), TextColumn("{task.fields[rate]}"))
+            columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rate]}"))
             words = TextColumn("{task.description}")
             self._bar = Progress(words, *columns, console=self._console, transient=True)
             self._bar.start()

@@ -23,7 +23,7 @@ from nli_faith.records import JsonRecords, Records
 from nli_faith.sources import Source
 from nli_faith.types import Row
 
-WINDOW_ROWS = 2048
+WINDOW_ROWS = 512  # a quarter of an hour on two CPU cores, which is what an interruption costs at most
 WINDOW_BYTES = 32 << 20  # of answers and chunks
 _HELD_BYTES = 4  # times that many of all columns, for rows that carry images or other freight
 _SCORE_NAMES = frozenset(SCORE_NAMES)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -106,7 +107,7 @@ def open_parts(folder: Path, manifest: dict, output: Path, *, anew: bool) -> Ite
 
     Args:
         output: what is made from the parts; manifest: JSON-able; what the parts are made from.
-        anew: forget parts that are there.
+        anew: forget parts that are there, but for those of a run that was itself begun anew and asked for the same.
     Raises:
         InputError: when something stands in `folder` that no run wrote; at the end it would be taken away.
         ResumeError: when another process works here, or the parts were made from something else.
@@ -117,7 +118,7 @@ def open_parts(folder: Path, manifest: dict, output: Path, *, anew: bool) -> Ite
     parts = Parts(folder, lock)
     try:
         with writing(folder):
-            if anew:
+            if anew and not _was_begun_anew(folder, manifest, parts):
                 _clear(folder)
             done = read_done(folder, output)
             if done is not None:
@@ -133,6 +134,20 @@ def open_parts(folder: Path, manifest: dict, output: Path, *, anew: bool) -> Ite
         raise
     finally:
         lock.close()
+
+
+def _was_begun_anew(folder: Path, manifest: dict, parts: Parts) -> bool:
+    """Whether the work in `folder` is of the same command, which had forgotten what was there before: it goes on then."""
+    done = load(folder / _DONE) or {}
+    saved = read_manifest(folder) or done.get("manifest") or {}
+    if not saved.get("replaces"):
+        return False
+    try:
+        compare(saved, manifest, folder)
+        deque(parts.finished(), maxlen=0)  # all can be read
+    except ResumeError:
+        return False
+    return True
 
 
 def read_manifest(folder: Path) -> dict | None:

@@ -8,7 +8,7 @@ One capital letter has one meaning in the whole package: P pairs, B sequences in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
@@ -228,6 +228,22 @@ class Counts:
         """Add `other` to this one, field by field."""
         for name in self.__dataclass_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def read(self, pairs: int) -> None:
+        """The model has read `pairs` more."""
+        self.pairs_scored += pairs
+
+
+class WatchedCounts(Counts):
+    """Counts of a window that is being read; `watch` gets (pairs read, pairs in all) after every batch."""
+
+    def __init__(self, watch: Callable[[int, int], None]) -> None:
+        super().__init__()
+        self._watch = watch
+
+    def read(self, pairs: int) -> None:
+        super().read(pairs)
+        self._watch(self.pairs_scored, self.pairs)
 
 
 @dataclass(frozen=True, slots=True)

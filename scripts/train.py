@@ -60,7 +60,7 @@ class TrainConfig:
     max_length: int = 384
     pad_share: float = 0.10
     unrelated_share: float = 0.04
-    checkpoint_seconds: int = 480
+    checkpoint_seconds: int = 1200
     seed: int = 13
 
 

@@ -37,6 +37,8 @@ class Mix:
         edits: share of supported sentences that are read again with one fact changed.
         strangers: share of sentences that are read against a window of another answer's context.
         questions: share of question-answer sentences that are read behind their question.
+        copied: sentences of an answer's contexts that are read for each answer: with one fact changed, against a window
+            of the same contexts that lacks them, and now and then as they are, so that a copy is not thereby suspect.
     """
 
     negatives: int = 2
@@ -44,6 +46,7 @@ class Mix:
     edits: float = 0.40
     strangers: float = 0.15
     questions: float = 0.05
+    copied: int = 3
 
 
 _NUMBER = re.compile(r"\b\d+(?:[.,]\d+)*\b")
@@ -201,6 +204,24 @@ def _document_pairs(pairs: list[Pair], size: int, encoder: Encoder) -> list[tupl
     return out
 
 
+def _copied(windows: list[Window], names: list[str], rng: np.random.Generator) -> tuple[Window, str, int, str] | None:
+    """One sentence of one window as a pair whose label needs no annotator, or None where there is nothing to take."""
+    home = windows[rng.integers(len(windows))]
+    whole = [unit.hypothesis for unit in split_claims(home.text) if unit.kind == CLAIM]
+    sentences = [text for text in whole if text in home.text and text[-1:] in ".!?" and 8 <= len(text.split()) <= 45]
+    if not sentences:
+        return None
+    text = sentences[rng.integers(len(sentences))]
+    strange = [window for window in windows if text not in window.text]
+    kind = rng.random()
+    if kind < 0.2:
+        return home, text, 0, "rag_copy"
+    if kind < 0.5 and strange:
+        return strange[rng.integers(len(strange))], text, NOT_ENTAILMENT, "rag_elsewhere"
+    changed = edit(text, home.text, names, rng)
+    return (home, changed, NOT_ENTAILMENT, "rag_copy_edit") if changed else None
+
+
 def _settle(sentences: list[_Sentence], model: DebertaClassifier, encoder: Encoder) -> int:
     """Put the window that `model` finds more entailing first, where overlap left it open; returns how many changed."""
     close = [s for s in sentences if not s.bad and s.second >= CLOSE]
@@ -247,6 +268,10 @@ def rag_examples(
             other = train[rng.integers(len(train))]
             if other.group != sentence.group:
                 texts.append((other.windows[rng.integers(len(other.windows))], sentence.text, 1, "rag_stranger"))
+    answers = {id(sentence.windows): sentence.windows for sentence in train}
+    for windows in answers.values():
+        made = (_copied(windows, names, rng) for _ in range(mix.copied))
+        texts += [pair for pair in made if pair is not None]
     pairs = load_nli(data)
     for pair, windows, order in _document_pairs(pairs, WINDOW_SIZES[0], encoder):
         if fraction(pair.group, "held-back") < 0.03:
@@ -255,7 +280,10 @@ def rag_examples(
         texts += [(windows[i], pair.hypothesis, pair.label, pair.dataset) for i in chosen]
     examples = _tokenise(texts, encoder, max_length)
     nli_train, nli_held = split_held_back(pairs, HELD_BACK, 0.03)
-    short = [p for p in nli_train if fraction(p.hypothesis + p.premise, "mix") < mix.nli_share * (2 if p.dataset == "mnli_dev" else 1)]
+    short: list[Pair] = []
+    for pair in nli_train:
+        whole, rest = divmod(mix.nli_share * (4 if pair.dataset == "mnli_dev" else 1), 1.0)
+        short += [pair] * (int(whole) + (fraction(pair.hypothesis + pair.premise, "mix") < rest))
     examples += tokenise(short, encoder, max_length)
     dev = _tokenise([(s.windows[s.order[0]], s.text, NOT_ENTAILMENT if s.bad else 0, s.dataset + ("_bad" if s.bad else "_good"))
                      for s in held], encoder, max_length)  # fmt: skip

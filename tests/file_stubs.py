@@ -26,7 +26,7 @@ class StubScorer:
     def identity(self) -> dict:
         return dict(self._identity)
 
-    def score_window(self, rows: list[Row]) -> WindowResult:
+    def score_window(self, rows: list[Row], watch=None) -> WindowResult:
         if self.fail_after == len(self.windows):
             raise self.failure
         self.windows.append([row.position for row in rows])

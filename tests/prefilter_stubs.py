@@ -29,7 +29,7 @@ class GivenScorer:
     def identity(self) -> dict:
         return dict(self._fields)
 
-    def score_window(self, rows: list[Row]) -> WindowResult:
+    def score_window(self, rows: list[Row], watch=None) -> WindowResult:
         return WindowResult(tuple(self._score(row) for row in rows), Counts())
 
     def _score(self, row: Row) -> AnswerScore:

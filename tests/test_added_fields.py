@@ -30,7 +30,7 @@ class AddingScorer(StubScorer):
         super().__init__(options=asdict(options))
         self._added = options.claim_fields
 
-    def score_window(self, rows):
+    def score_window(self, rows, watch=None):
         result = super().score_window(rows)
         values = {name: VALUES[name] for name in self._added}
         scores = []

@@ -89,7 +89,7 @@ def test_durations(seconds, said):
 
 
 def at(rows: int, seconds: float, total: int | None = 1000, share: float | None = None, resumed: int = 0) -> Progress:
-    return Progress(rows, resumed, total, share, seconds, rows * 3)
+    return Progress(rows, resumed, total, rows / total if total else share, seconds, rows * 3)
 
 
 def test_lines_of_progress(monkeypatch, capsys):
@@ -131,4 +131,7 @@ def test_a_bar_on_a_terminal(monkeypatch):
     with Meter() as meter:
         meter.advance(at(500, 10.0))
         meter.log("A line \x1b]0;title\x07 between.")
+        meter._bar.refresh()
+        meter.advance(at(600, 70.0))  # a minute later: the speed of half a minute ago is not forgotten
+        assert meter._bar.tasks[0].fields["rate"].endswith("about 4 min left")
     assert "500 rows" in stream.getvalue() and "A line" in stream.getvalue() and "\x1b]0;" not in stream.getvalue()

@@ -582,7 +582,7 @@ def test_a_killed_process_is_continued(tmp_path):
         from file_stubs import StubScorer
         from nli_faith.files import score_file
         class Slow(StubScorer):
-            def score_window(self, rows):
+            def score_window(self, rows, watch=None):
                 time.sleep(0.02)
                 return super().score_window(rows)
         score_file(Slow(), sys.argv[1], sys.argv[2], window_rows=13, progress=lambda p: print(p.rows, flush=True))
@@ -629,7 +629,7 @@ def test_an_input_that_changes_while_it_is_scored_is_said(tmp_path, resumed):
     path = write_rows(tmp_path / "in.jsonl", sample_rows(40))
 
     class Meddling(StubScorer):
-        def score_window(self, rows):
+        def score_window(self, rows, watch=None):
             if len(self.windows) == 1:
                 path.write_bytes(path.read_bytes() + b'{"answer": "late", "contexts": []}\n')
             return super().score_window(rows)
@@ -653,7 +653,7 @@ def test_an_input_that_is_touched_or_taken_away_at_the_end_does_no_harm(tmp_path
             super().__init__()
             self.meddle = meddle
 
-        def score_window(self, rows):
+        def score_window(self, rows, watch=None):
             if len(self.windows) == 1:
                 self.meddle(path)
             return super().score_window(rows)
@@ -678,6 +678,31 @@ def test_an_interrupted_overwrite_keeps_the_old_output_and_goes_on(tmp_path):
     assert len(scorer.windows) == 2 and len(read_rows(tmp_path / "in.scored.jsonl")) == 40
 
 
+def test_an_overwrite_goes_on_from_its_own_work_and_from_no_other(tmp_path):
+    path = write_rows(tmp_path / "in.jsonl", sample_rows(40))
+
+    def windows_of(**options):
+        scorer = StubScorer()
+        score(path, scorer=scorer, **options)
+        return len(scorer.windows)
+
+    def interrupt(**options):
+        with pytest.raises(RuntimeError):
+            score(path, scorer=StubScorer(2), **options)
+
+    interrupt(overwrite=True)
+    assert windows_of(overwrite=True) == 2
+    assert windows_of(overwrite=True) == 4  # that run is over, so this is another one
+    interrupt(overwrite=True)
+    assert windows_of(overwrite=True, drop_contexts=True) == 4
+    interrupt(overwrite=True)
+    (tmp_path / "in.scored.jsonl.parts" / "finished" / "part-00000.json").write_text("{")
+    assert windows_of(overwrite=True) == 4
+    (tmp_path / "in.scored.jsonl").unlink()
+    interrupt()
+    assert windows_of(overwrite=True) == 4
+
+
 # Plan, progress, threads -----------------------------------------------------------------------------------------
 
 
@@ -687,6 +712,25 @@ def test_plan(tmp_path):
     assert made.output.endswith("in.scored.parquet") and made.total == 20 and made.output_bytes > 0
     assert [row.position for row in made.rows] == [0, 1, 2] and made.columns.answer == "answer"
     assert os.listdir(tmp_path) == ["in.parquet"]
+
+
+@pytest.mark.parametrize(("ending", "shares"), [("parquet", [0.05, 0.1, 0.5, 1.0]), ("jsonl", [0.1, 0.2, 1.0, 1.0])])
+def test_progress_inside_a_window(tmp_path, ending, shares):
+    path = write_rows(tmp_path / f"in.{ending}", sample_rows(200))
+
+    class Telling(StubScorer):
+        def score_window(self, rows, watch=None):
+            if not self.windows:
+                for read in (10, 20, 100):  # of 100 pairs; with the last one the window is over
+                    watch(read, 100)
+            return super().score_window(rows)
+
+    seen = []
+    score_file(Telling(), str(path), progress=seen.append, window_rows=100)
+    assert [progress.rows for progress in seen] == [10, 20, 100, 200]
+    assert [progress.pairs for progress in seen][:2] == [10, 20]
+    for progress, share in zip(seen, shares, strict=True):
+        assert progress.share == pytest.approx(share)  # a small file of lines is read at once
 
 
 def test_progress(tmp_path):

@@ -322,7 +322,7 @@ def test_unfinished_work_of_another_choice_is_not_gone_on_with(folder):  # noqa:
     scorer = Scorer("fake", joined_evidence=3)
     windows = []
 
-    def stop_at_the_second(rows):
+    def stop_at_the_second(rows, watch=None):
         windows.append(rows)
         if len(windows) == 2:
             raise KeyboardInterrupt

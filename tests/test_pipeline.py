@@ -296,6 +296,16 @@ def test_counts_of_a_window(encoder):
     assert counts.tokens == sum(len(p) + len(h) + encoder.specials for p, h in reader.pairs)
 
 
+def test_a_window_can_be_watched_while_it_is_read(tiny, monkeypatch):
+    rows = [make_row(i, f"The harbour has {i} piers. A ferry costs {i} pounds.", ["One.", f"The pier {i} is closed."]) for i in range(8)]
+    monkeypatch.setattr(tiny.reader, "budget", 64)
+    seen = []
+    watched = tiny.score_window(rows, lambda *numbers: seen.append(numbers))
+    assert len(seen) > 2 and [read for read, _ in seen] == sorted({read for read, _ in seen})
+    assert seen[-1] == (watched.counts.pairs_scored, watched.counts.pairs)
+    assert watched.scores == tiny.score_window(rows).scores
+
+
 def test_no_rows_are_no_scores(fake, tiny):
     for scorer in (fake, tiny):
         assert scorer.score_window([]).scores == ()

@@ -20,6 +20,7 @@ from export_hf import export  # noqa: E402
 
 from nli_faith.checkpoints import cards_folder  # noqa: E402
 from nli_faith.tokens import Encoder  # noqa: E402
+from nli_faith.windows import cut_chunks  # noqa: E402
 
 BUNDLED = cards_folder() / "nli-faith-xsmall"
 
@@ -113,6 +114,17 @@ def test_an_edited_number_is_another_number():
         raw = str(int(rng.integers(1, 100000)))
         new = training_rag._other_number(raw, rng)
         assert new != raw and len(new) == len(raw) and not new.startswith("0")
+
+
+def test_a_sentence_of_a_context_is_entailed_where_it_stands_and_nowhere_else():
+    encoder = Encoder.from_file(BUNDLED / "tokenizer.json")
+    chunk = " ".join(f"In the year {1900 + i} the town of Orlin had {i + 3} mills beside the old bridge." for i in range(60))
+    (windows,) = cut_chunks([chunk], 100, encoder)
+    rng = np.random.default_rng(0)
+    made = [pair for _ in range(200) if (pair := training_rag._copied(list(windows), ["Quito"], rng))]
+    assert {(label, kind) for _, _, label, kind in made} == {(0, "rag_copy"), (3, "rag_elsewhere"), (3, "rag_copy_edit")}
+    for window, text, label, _ in made:
+        assert (text in window.text) == (label == 0)
 
 
 def test_held_back_groups_are_not_trained_on():

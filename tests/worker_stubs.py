@@ -18,7 +18,7 @@ class Troubled(StubScorer):
         super().__init__()
         self.at, self.kind, self.argument = at, kind, argument
 
-    def score_window(self, rows):
+    def score_window(self, rows, watch=None):
         if rows[0].position <= self.at <= rows[-1].position:
             if self.kind is None:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -33,7 +33,7 @@ class Slow(StubScorer):
         super().__init__()
         self.seconds = seconds
 
-    def score_window(self, rows):
+    def score_window(self, rows, watch=None):
         time.sleep(0 if rows[0].position % 2 else self.seconds)
         return super().score_window(rows)
 
