@@ -30,7 +30,7 @@ from nli_faith import Scorer  # noqa: E402
 from nli_faith.memory import keep_freed_memory  # noqa: E402
 from nli_faith.options import DEFAULT_MODEL  # noqa: E402
 from nli_faith.types import Counts, PairTable  # noqa: E402
-from pair_store import PairStore, row_of  # noqa: E402
+from pair_store import PairStore, code_digest, row_of  # noqa: E402
 from read_rows import ReadRow  # noqa: E402
 from references import load, main_label, sets_in  # noqa: E402
 
@@ -126,9 +126,9 @@ def _say(line: str) -> None:
 
 
 def read(scorer: Scorer, name: str, records: Sequence[dict], store: Path) -> list[dict]:
-    """Status, verdicts and cost of every record; what is stored of the same model, options and texts is not read again."""
+    """Status, verdicts and cost of every record; what is stored of the same model, options, texts and code is not read again."""
     texts = json.dumps([[r["id"], r["response"], r["contexts"], r.get("question")] for r in records])
-    key = json.dumps([scorer.identity(), hashlib.sha256(texts.encode()).hexdigest()], sort_keys=True)
+    key = json.dumps([scorer.identity(), code_digest(), hashlib.sha256(texts.encode()).hexdigest()], sort_keys=True)
     path = store / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     done = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []

@@ -60,16 +60,16 @@ def _add_rule_flags(parser: argparse.ArgumentParser) -> None:
                        help="one claim per sentence, per coordinated clause ('takes 5 days and goes to the card' "
                             "is two), or the whole answer as one (default: sentence)")  # fmt: skip
     group.add_argument("--joined-evidence", type=int, metavar="K",
-                       help="read a claim that no chunk supports once more, against its K best chunks as one text "
+                       help="read a claim that is still unsupported once more, against its K best windows as one text "
                             "(default: off)")  # fmt: skip
     group.add_argument("--prefix-pronouns", action="store_true",
                        help="read a claim that opens with 'It', 'They', 'This' with the claim before it (default: off)")  # fmt: skip
     group.add_argument("--no-claims", default="1", choices=sorted(NO_CLAIMS), metavar="1|0|null",
                        help="faithfulness of an answer without a claim, such as a refusal (default: 1)")  # fmt: skip
     group.add_argument("--flags", action="store_true",
-                       help="also say which claims have a number that their evidence lacks, or a negation it does not have")  # fmt: skip
+                       help="also say which claims have a number that no chunk behind them states, or a negation their evidence lacks")  # fmt: skip
     group.add_argument("--strict-numbers", action="store_true",
-                       help="with --flags: a claim with such a number is unsupported")  # fmt: skip
+                       help="as --flags, and a claim with such a number is not supported")  # fmt: skip
 
 
 def _add_score(commands) -> None:
@@ -83,7 +83,7 @@ def _add_score(commands) -> None:
     score.add_argument("-o", "--out", metavar="OUT",
                        help="output; its ending sets the format, a trailing / keeps the parts "
                             "(default: <stem>.scored.<format>)")  # fmt: skip
-    score.add_argument("--claims-out", metavar="FILE", help="also write one row a claim")
+    score.add_argument("--claims-out", metavar="FILE", help="also write one row for every claim, and for every unit that is none")
     _add_model_flags(score)
     _add_rule_flags(score)
     columns = score.add_argument_group("columns")
@@ -99,7 +99,7 @@ def _add_score(commands) -> None:
     rows.add_argument("--sample", type=float, metavar="F", help="score a random share F of the rows")
     rows.add_argument("--seed", type=int, default=0, metavar="S", help="which share (default: 0)")
     rows.add_argument("--strict", action="store_true", help="stop at the first row that can't be scored")
-    rows.add_argument("--min-faithfulness", type=float, metavar="F", help="exit with 3 when the mean is below F")
+    rows.add_argument("--min-faithfulness", type=float, metavar="F", help="exit with 3 when the mean is below F, or there is none")
     run = score.add_argument_group("run")
     run.add_argument("--dry-run", action="store_true", help="show what three rows are read as, write nothing")
     run.add_argument("--early-exit", action="store_true",

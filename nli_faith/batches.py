@@ -44,6 +44,4 @@ def compose(
     """The flat ids of the chosen pairs, in their order."""
     rows = [encoder.pair(premises[table.premise[i]], hypotheses[table.hypothesis[i]]) for i in chosen]
     starts = np.concatenate([[0], np.cumsum(table.length[chosen])]).astype(np.int32)
-    first = len(encoder.prefix) + len(encoder.middle)
-    segments = np.array([len(premises[table.premise[i]]) + first for i in chosen], dtype=np.int32)
-    return TokenBatch(np.concatenate(rows), starts, segments, chosen.astype(np.int32))
+    return TokenBatch(np.concatenate(rows), starts, chosen.astype(np.int32))

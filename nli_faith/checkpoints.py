@@ -49,7 +49,8 @@ class Card:
     """What is known of a checkpoint beyond its config.
 
     Attributes:
-        labels: label names in logit order, where the config's own are missing or wrong.
+        labels: label names in logit order. Those of `card.json` in the model's folder hold; those of `models/` only where
+            the config's own say nothing, as LABEL_0 does.
         max_length: tokens of a pair; window: tokens of a premise window, None for as many as fit.
         answer_threshold: `min_support` from which an answer is called faithful.
         dtype: "fp32" or "bf16" where half precision is known to overflow, else None.
@@ -193,11 +194,20 @@ def open_checkpoint(name: str, labels: Sequence[str] | None = None) -> Checkpoin
         if not isinstance(fields, dict):
             raise ModelError(f"{own} is not a JSON object.")
     card = Card.from_dict(fields)
-    names = labels or card.labels or _config_labels(config)
+    named = _config_labels(config)
+    names = labels or (card.labels if own.exists() or not _resolve(named) else None) or named
     count = _outputs(config)
     if count is not None and len(names) != count:
         raise ModelError(f"{len(names)} label names were given for {name}, which has {count} outputs.")
     return Checkpoint(name, folder, config, card, resolve_labels(names))
+
+
+def _resolve(names: Sequence[str]) -> bool:
+    try:
+        resolve_labels(names)
+    except ModelError:
+        return False
+    return True
 
 
 def _config_labels(config: dict) -> list[str]:

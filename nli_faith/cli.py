@@ -184,7 +184,7 @@ def _check(args: argparse.Namespace) -> int:
             display.show_json(score.to_dict())
         else:
             display.show_check(args.answer, score)
-    return DONE
+    return FAILED if score.status == "error" else DONE
 
 
 def _read_context(text: str) -> str:

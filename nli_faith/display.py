@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nli_faith.options import DEFAULT_MODEL
 from nli_faith.types import AnswerScore
 
 _MARKS = {"supported": ("✓", "green"), "contradicted": ("✗", "red"), "unsupported": ("?", "yellow")}
@@ -93,7 +94,8 @@ def show_summary(summary: dict, as_json: bool = False) -> None:
     console.print(_made_up_or_garbled(summary))
     if summary.get("unmeasured_language"):
         count = _many(summary["unmeasured_language"], "answer")
-        console.print(Text(f"{count} not in English; the bundled model was measured on English only.", "yellow"))
+        measured = "was measured on English only" if summary["model"] == DEFAULT_MODEL else "was not measured on them"
+        console.print(Text(f"{count} not in English; {one_line(summary['model'])} {measured}.", "yellow"))
     if summary.get("by"):
         _show_groups(console, summary["by"])
     speed = f"{_number(summary['answers_per_second'], 1)} answers/s, {_number(summary['pairs_per_second'], 1)} pairs/s"

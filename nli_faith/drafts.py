@@ -9,12 +9,12 @@ import numpy as np
 
 from nli_faith.claims import split_claims
 from nli_faith.evidence import Passages
-from nli_faith.flags import Flags, apply_flags, flag_claim, supporting_chunks
+from nli_faith.flags import Flags, apply_flags, chunks_behind, flag_claim
 from nli_faith.language import unmeasured
 from nli_faith.long_claims import split_long
 from nli_faith.options import ScoreOptions
 from nli_faith.pairs import Pool, overlap
-from nli_faith.scores import Decision, Rule, join_parts, judge
+from nli_faith.scores import ENTAILMENT, Decision, Rule, join_parts, judge
 from nli_faith.types import CLAIM, AnswerScore, Claim, ClaimVerdict, Counts, Row
 from nli_faith.windows import CLAIM_TOKENS, Window, cut_chunks, has_text
 
@@ -171,10 +171,12 @@ def flag_claims(draft: Draft, grid: np.ndarray, rule: Rule) -> list[Flags]:
     chunk = np.array([chunk for chunk, _ in draft.windows])
     supports, flags, first = rule.supports(grid), [], 0
     for i, parts, decision in zip(draft.claims, draft.parts, draft.decisions):
-        numbers = decision.joined or supporting_chunks(supports[first : first + len(parts)], decision.window, chunk)
+        own = slice(first, first + len(parts))
         first += len(parts)
-        chunks = [draft.row.chunks[number] for number in numbers]
-        flags.append(flag_claim(draft.units[i].text, chunks, _passages(draft, decision.window).sentences, decision.exhaustive))
+        behind = decision.joined or chunks_behind(supports[own], chunk)
+        sentences = _passages(draft, decision.window).sentences
+        rest = float(np.where(supports[own], 0, grid[own, :, ENTAILMENT]).max(axis=1).min())
+        flags.append(flag_claim(draft.units[i].text, draft.row.chunks, behind, sentences, decision.exhaustive, rest))
     return flags
 
 

@@ -30,7 +30,7 @@ def score_cells(
         InputError: no answer or no contexts column, or a column that carries an output column's name.
     """
     columns = find_columns(names, chosen, where)
-    check_names(names, where)
+    check_names(names, where, "drop what an earlier run added")
     read = [[None] * count if name is None else cells(name) for name in (columns.answer, columns.contexts, columns.question)]
     rows = [make_row(position, *row) for position, row in enumerate(zip(*read, strict=True))]
     chunks = [chunk for row in rows[:_CHECKED_ROWS] for chunk in islice(row.chunks, checked_chunks)]

@@ -10,6 +10,7 @@ from nli_faith.checkpoints import Checkpoint
 from nli_faith.deberta import DebertaClassifier
 from nli_faith.deberta_config import DebertaConfig
 from nli_faith.errors import ModelError
+from nli_faith.tokens import Encoder
 
 
 def load_state(checkpoint: Checkpoint) -> dict[str, Tensor]:
@@ -31,16 +32,16 @@ def load_state(checkpoint: Checkpoint) -> dict[str, Tensor]:
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
 
 
-def masked_logits(net: nn.Module, ids: Tensor, lengths: Tensor | None) -> Tensor:
-    """Logits of a classifier of transformers, called as `DebertaClassifier` is."""
+def masked_logits(net: nn.Module, ids: Tensor, lengths: Tensor | None, **more: Tensor) -> Tensor:
+    """Logits of a classifier of transformers, called as `DebertaClassifier` is, with `more` of what it takes."""
     mask = torch.ones_like(ids)
     if lengths is not None:
         mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
-    return net(input_ids=ids, attention_mask=mask).logits
+    return net(input_ids=ids, attention_mask=mask, **more).logits
 
 
 class _Transformers(nn.Module):
-    """Any other sequence classifier of transformers (RoBERTa, older DeBERTa), behind the call of `DebertaClassifier`."""
+    """Any other sequence classifier of transformers (RoBERTa, BERT, older DeBERTa), behind the call of `DebertaClassifier`."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         super().__init__()
@@ -50,15 +51,22 @@ class _Transformers(nn.Module):
             self.net, report = AutoModelForSequenceClassification.from_pretrained(
                 checkpoint.folder, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
             )
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            first = str(error).strip().splitlines()[0]
+        except Exception as error:  # a cut-off file raises safetensors' own bare type, through the library
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise ModelError(f"{checkpoint.folder} can't be loaded as a sequence classifier: {first}") from None
         missing = sorted(report["missing_keys"])
         if missing:  # the library makes up what is missing, and says so in a warning only
             raise ModelError(f"The weights in {checkpoint.folder} lack {missing[0]}, so it is no trained classifier.")
+        encoder = Encoder.from_file(checkpoint.folder / "tokenizer.json", checkpoint.card.template.join)
+        typed = encoder.typed and len(encoder.middle) and getattr(self.net.config, "type_vocab_size", 0) > 1
+        self._separator = int(encoder.middle[0]) if typed else None
 
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-        return masked_logits(self.net, ids, lengths)
+        if self._separator is None:
+            return masked_logits(self.net, ids, lengths)
+        # No special id is inside a text, so the first separator closes the premise.
+        ends = (ids == self._separator).long()
+        return masked_logits(self.net, ids, lengths, token_type_ids=(ends.cumsum(1) - ends).clamp(max=1))
 
 
 def build_network(checkpoint: Checkpoint) -> tuple[nn.Module, str]:

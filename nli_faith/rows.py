@@ -151,14 +151,14 @@ class RowReader:
             log(f"Warning: {warning}")
 
 
-def check_names(names: Sequence[str], where: str) -> None:
-    """InputError when an input column would collide with a column that is written."""
+def check_names(names: Sequence[str], where: str, way_out: str = "replace with --overwrite-columns") -> None:
+    """InputError when an input column would collide with a column that is written; `way_out` ends its advice."""
     taken = [name for name in names if name in SCORE_NAMES]
     if taken:
         raise InputError(
             f"{where} already has the column{'s' if len(taken) > 1 else ''} {', '.join(taken)}, "
             "which nli-faith writes. "
-            f"Rename {'them' if len(taken) > 1 else 'it'}, or replace with --overwrite-columns. "
+            f"Rename {'them' if len(taken) > 1 else 'it'}, or {way_out}. "
             f"Its columns are: {', '.join(names[:40])}."
         )
 

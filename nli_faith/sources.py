@@ -23,6 +23,7 @@ ENDINGS = {
     ".csv": ("csv", False),
     ".csv.gz": ("csv", True),
 }
+_HIDDEN = (".", "_")  # as Spark and others name what is no data
 _SCORED, _SUMMARY = "*.scored.*", "*.summary.json"
 # First bytes that no text begins with, what they tell, and what to do. A page header follows the first word of parquet.
 _OTHERS = (
@@ -151,21 +152,28 @@ def _expand(name: str, log: Callable[[str], None], scored: bool) -> list[Source]
         if not found and any(sign in path for sign in "*?["):
             found = sorted(item for item in files.glob(path) if files.isfile(item))
             root = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0] + "/"
-    except (OSError, ValueError) as error:
-        raise InputError(f"{name} can't be listed: {error}. Check the name and your access to it.") from error
+    except Exception as error:  # the clouds' libraries raise types of their own (no credentials, no such bucket)
+        raise InputError(f"{name} can't be listed: {_first_line(error)}. Check the name and your access to it.") from error
     if not found:
         raise InputError(f"{name} does not exist or holds no files. Check the path.")
-    kept, ours = [], 0
+    asked = path.rpartition("/")[2].startswith(_HIDDEN)  # by a glob such as "_*.jsonl"
+    kept, left_out = [], 0
     for item in found:
         inner = item[len(root) :] if item.startswith(root) else item
         label = item if local else files.unstrip_protocol(item)
         if _is_our_output(inner, scored):
-            ours += 1
+            left_out += 1
             log(f"Skipped {label}: it is the output of an earlier run.")
-        elif split_ending(item)[1] and not any(part.startswith((".", "_")) for part in inner.split("/")):
+        elif not split_ending(item)[1]:
+            continue
+        elif any(part.startswith(_HIDDEN) for part in inner.split("/")) and not asked:
+            left_out += 1
+            log(f"Skipped {label}: names that begin with '.' or '_' are not data. Name it itself to read it.")
+        else:
             kept.append(_source(label, files, item, local))
     if not kept:
-        skipped = f" Outputs of earlier runs ({ours} here) are skipped: name one of them itself to read it." if ours else ""
+        what = f" Outputs of earlier runs and hidden files ({left_out} here) are skipped: name one of them itself to read it."
+        skipped = what if left_out else ""
         raise InputError(f"{name} holds no file that ends in {known_endings()}. Check the path.{skipped}")
     log(f"Reading {len(kept)} files of {name}.")
     return kept
@@ -183,6 +191,10 @@ def _source(name: str, files: Any, path: str, local: bool) -> Source:
         raise InputError(f"{name} is of no known format. Expected a name that ends in {known_endings()}.")
     format, gzipped = ENDINGS[ending]
     return Source(name, format, gzipped, files, path, local)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def known_endings() -> str:
@@ -220,8 +232,8 @@ def _data_set(name: str) -> Source:
     path, config, split = found.groups()
     try:
         loaded = load_dataset(path, config, split=split)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(f"{name} can't be loaded: {error}") from error
+    except Exception as error:  # the library has a tree of types, not all under one
+        raise InputError(f"{name} can't be loaded: {_first_line(error)}. Check the name and your access to it.") from error
     if isinstance(loaded, dict):
         if len(loaded) > 1:
             raise InputError(f"{name} has the splits {', '.join(loaded)}. Name one: {name}:{next(iter(loaded))}")

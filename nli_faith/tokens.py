@@ -26,6 +26,7 @@ class Encoder:
 
     Attributes:
         prefix: ids before the premise; middle: between premise and hypothesis; suffix: behind it. int32 each.
+        typed: the hypothesis has a token type of its own, as for BERT.
         unknown: id of the unknown piece.
         size: one more than the highest id.
     """
@@ -43,7 +44,7 @@ class Encoder:
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
         self.size = 1 + max(tokenizer.get_vocab().values())
-        self.prefix, self.middle, self.suffix = self._template()
+        self.prefix, self.middle, self.suffix, self.typed = self._template()
         self.middle = {"pair": self.middle, "separator": self.middle[:1], "text": self.middle[:0]}[join]
         added = tokenizer.get_added_tokens_decoder()
         special = {index for index, token in added.items() if token.special}
@@ -73,8 +74,8 @@ class Encoder:
         except Exception as error:  # tokenizers raises bare Exception
             raise ModelError(f"{path} can't be read as a tokenizer: {error}.") from error
 
-    def _template(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Special ids around the two texts, found in the tokenizer's own encoding of a pair."""
+    def _template(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+        """Special ids around the two texts, and `typed`, found in the tokenizer's own encoding of a pair."""
         pair = self._tokenizer.encode("a", "a")
         mask = np.array(pair.special_tokens_mask, dtype=bool)
         ids = np.array(pair.ids, dtype=np.int32)
@@ -83,7 +84,8 @@ class Encoder:
         if len(gap) != 1 or words[0] == 0 or words[-1] == len(ids) - 1:
             raise ModelError("The tokenizer has no pair template ([CLS] premise [SEP] hypothesis [SEP]).")
         last, first = words[gap[0]], words[gap[0] + 1]
-        return ids[: words[0]], ids[last + 1 : first], ids[words[-1] + 1 :]
+        typed = pair.type_ids[last] != pair.type_ids[first]
+        return ids[: words[0]], ids[last + 1 : first], ids[words[-1] + 1 :], typed
 
     @property
     def specials(self) -> int:

@@ -187,13 +187,11 @@ class TokenBatch:
     Attributes:
         token_ids: int32[T].
         starts: int32[B+1], cumulative lengths.
-        segments: int32[B], tokens of the first segment (CLS, premise, SEP), for models with token types.
         pair: int32[B], the row of the pair table.
     """
 
     token_ids: np.ndarray
     starts: np.ndarray
-    segments: np.ndarray
     pair: np.ndarray
 
     @property

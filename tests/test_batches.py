@@ -75,5 +75,3 @@ def test_a_batch_holds_the_composed_pairs_in_the_order_chosen(encoder, chosen):
     for place, i in enumerate(chosen):
         own = batch.token_ids[batch.starts[place] : batch.starts[place + 1]]
         assert own.tolist() == encoder.pair(premises[p[i]], hypotheses[h[i]]).tolist()
-        segment = own[: batch.segments[place]]
-        assert segment.tolist() == np.concatenate([encoder.prefix, premises[p[i]], encoder.middle]).tolist()

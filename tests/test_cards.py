@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import cache
 
 import numpy as np
@@ -160,6 +161,41 @@ def roberta(classes):
         layer_norm_eps=1e-5, num_labels=classes, initializer_range=0.15,
     )  # fmt: skip
     return tokenizer, RobertaForSequenceClassification(config)
+
+
+def test_a_cut_off_file_of_another_network_is_one_sentence(folders, tmp_path):
+    folder = shutil.copytree(folders["MiniCheck RoBERTa"][0], tmp_path / "m")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="can't be loaded as a sequence classifier"):
+        NliModel(ModelOptions(str(folder), None, "cpu", "fp32"), probe=False)
+
+
+def test_a_model_with_token_types_is_told_where_the_hypothesis_begins(tmp_path):
+    from transformers import BertConfig, BertForSequenceClassification
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator([text for pair in PAIRS for text in pair], trainer)
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    labels = ("contradiction", "entailment", "neutral")
+    torch.manual_seed(3)
+    network = BertForSequenceClassification(BertConfig(
+        vocab_size=tokenizer.get_vocab_size(), hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=96,
+        id2label=dict(enumerate(labels)), label2id={name: i for i, name in enumerate(labels)}, initializer_range=0.15,
+    )).eval()  # fmt: skip
+    network.save_pretrained(tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    read = NliModel(ModelOptions(model=str(tmp_path), device="cpu", dtype="fp32"), probe=False).read_texts(PAIRS)
+    for row, pair in zip(read, PAIRS, strict=True):
+        both = tokenizer.encode(*pair)
+        given = {"input_ids": torch.tensor([both.ids]), "token_type_ids": torch.tensor([both.type_ids])}
+        with torch.inference_mode():
+            expected, untyped = (network(**inputs).logits.softmax(-1)[0] for inputs in (given, {"input_ids": given["input_ids"]}))
+        assert np.abs(row - expected.numpy()[[1, 2, 0]]).max() < 1e-5
+        assert (untyped - expected).abs().max() > 1e-3  # else the types decide nothing here
 
 
 @pytest.fixture(scope="module")

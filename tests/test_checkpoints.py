@@ -158,6 +158,16 @@ def test_a_card_in_the_folder_adds_what_the_config_cannot_say(tiny_folder, tmp_p
     assert open_checkpoint(str(folder), tiny_models.THREE).labels.order == (1, 2, 0)
 
 
+def test_a_card_of_ours_gives_way_to_labels_that_the_config_tells(tiny_folder, tmp_path, monkeypatch):
+    cards = {"someone/model": {"labels": ["neutral", "contradiction", "entailment"]}}
+    monkeypatch.setattr("nli_faith.checkpoints.known_cards", lambda: cards)
+    monkeypatch.setattr("nli_faith.checkpoints._folder", lambda name, revision: folder)
+    folder = tiny_folder
+    assert open_checkpoint("someone/model").labels.order == (1, 2, 0)
+    folder = copy(tiny_folder, tmp_path / "m", id2label={"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"})
+    assert open_checkpoint("someone/model").labels.order == (2, 0, 1)
+
+
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "weights.pth", "last.ckpt"])
 def test_pickled_weights_are_refused_unread(tiny_folder, tmp_path, name):
     folder = copy(tiny_folder, tmp_path / "m")

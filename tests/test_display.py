@@ -49,7 +49,9 @@ def test_good_and_empty_runs(capsys):
 def test_other_languages_and_names_that_look_like_markup(capsys):
     numbers = summary(SCORE) | {"unmeasured_language": 2}
     out = shown(capsys, display.show_summary, numbers)
-    assert "2 answers not in English; the bundled model was measured on English only." in out and "(m[bold], cpu" in out
+    assert "2 answers not in English; m[bold] was not measured on them." in out and "(m[bold], cpu" in out
+    out = shown(capsys, display.show_summary, numbers | {"model": "nli-faith-xsmall"})
+    assert "2 answers not in English; nli-faith-xsmall was measured on English only." in out
 
 
 def test_many_groups(capsys, monkeypatch):

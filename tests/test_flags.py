@@ -10,7 +10,7 @@ import pytest
 from cli_fixtures import folder, run  # noqa: F401
 
 from nli_faith import Scorer, UsageError
-from nli_faith.flags import Flags, apply_flags, supporting_chunks
+from nli_faith.flags import Flags, apply_flags, chunks_behind
 from nli_faith.model import FakeModel
 from nli_faith.types import ClaimVerdict
 
@@ -106,11 +106,11 @@ def test_strict_numbers_implies_the_flags():
     assert Scorer("fake", strict_numbers=True).score_options.claim_fields == ("numeric_mismatch", "negation_mismatch")
 
 
-def test_supporting_chunks():
+def test_the_chunks_behind_a_claim():
     chunk = np.array([0, 0, 2, 3])
-    assert supporting_chunks(np.array([[False, True, False, True]]), 1, chunk) == [0, 3]
-    assert supporting_chunks(np.array([[False] * 4, [False, False, True, False]]), 0, chunk) == [2]
-    assert supporting_chunks(np.zeros((1, 4), bool), 2, chunk) == [2]
+    assert chunks_behind(np.array([[False, True, False, True]]), chunk) == [0, 3]
+    assert chunks_behind(np.array([[False] * 4, [False, False, True, False]]), chunk) == [2]
+    assert chunks_behind(np.zeros((1, 4), bool), chunk) == [0, 2, 3]
 
 
 @pytest.mark.parametrize("flags", [Flags(False, True), Flags(None, False)])

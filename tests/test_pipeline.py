@@ -440,10 +440,12 @@ def test_a_first_row_without_a_question_is_enough(fake):
 # Laws
 
 
-@pytest.mark.parametrize("which", ["fake", "tiny"])
+@pytest.mark.parametrize("which", ["fake", "tiny", "strict"])
 def test_an_irrelevant_chunk_never_lowers_support(request, which):
-    scorer, tolerance = request.getfixturevalue(which), 0.0 if which == "fake" else 1e-3
-    draw = random.Random(8)
+    # A fake model finds support in what is irrelevant, which `strict_numbers` must bear too.
+    scorer = Scorer("fake", strict_numbers=True) if which == "strict" else request.getfixturevalue(which)
+    tolerance = 1e-3 if which == "tiny" else 0.0
+    draw, lowered = random.Random(8), 0
     for row in make_rows(20):
         if row["answer"] is None or not any(row["contexts"]):
             continue
@@ -456,6 +458,8 @@ def test_an_irrelevant_chunk_never_lowers_support(request, which):
                 if old.support is not None:
                     assert new.support >= old.support - tolerance
                     assert old.verdict != "supported" or new.verdict == "supported"
+                    lowered += which == "strict" and new.numeric_mismatch and not old.numeric_mismatch
+    assert which != "strict" or lowered, "no chunk took the support over without the claim's numbers"
 
 
 def test_duplicates_and_empties_change_nothing_but_places(fake):

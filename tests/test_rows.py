@@ -95,12 +95,36 @@ def test_only_names_below_the_given_folder_decide_what_is_skipped(tmp_path):
     assert len(find_sources([f"{folder}/*/b.json[l]"], print)) == 1
 
 
+def test_hidden_files_are_skipped_with_a_line_and_read_when_named(tmp_path):
+    for name in ("_part.jsonl", ".spare.jsonl", "b.jsonl", "_SUCCESS"):
+        (tmp_path / name).write_text("")
+    lines = []
+    assert len(find_sources([str(tmp_path)], lines.append)) == 1
+    assert [name for name in ("_part.jsonl", ".spare.jsonl", "_SUCCESS") if any(f"{name}: names that begin" in line for line in lines)] == [
+        "_part.jsonl", ".spare.jsonl",
+    ]  # fmt: skip
+    assert len(find_sources([str(tmp_path / "_*.jsonl")], print)) == len(find_sources([str(tmp_path / "_part.jsonl")], print)) == 1
+
+
+def test_what_a_cloud_library_raises_is_one_sentence(monkeypatch):
+    class NoCredentials(Exception):
+        """As botocore's, which are no OSError."""
+
+    class Cloud:
+        def isfile(self, path):
+            raise NoCredentials("Unable to locate credentials.\nAnd more.")
+
+    monkeypatch.setattr("nli_faith.sources._file_system", lambda name: (Cloud(), "bucket/a.jsonl", False))
+    with pytest.raises(InputError, match=r"s3://bucket/a.jsonl can't be listed: Unable to locate credentials. Check the name"):
+        find_sources(["s3://bucket/a.jsonl"], print)
+
+
 def test_scored_files_are_read_where_they_are_what_is_asked_for(tmp_path):
     for name in ("a.scored.jsonl", "b.scored.jsonl", "a.scored.jsonl.summary.json"):
         (tmp_path / name).write_text("{}")
     for name in ("*.scored.jsonl", ""):
         assert len(find_sources([str(tmp_path / name)], print, scored=True)) == 2
-        with pytest.raises(InputError, match=r"Outputs of earlier runs \([23] here\) are skipped"):
+        with pytest.raises(InputError, match=r"Outputs of earlier runs and hidden files \([23] here\) are skipped"):
             find_sources([str(tmp_path / name)], print)
 
 
