@@ -1,9 +1,9 @@
 """How much of a judge's work nli-faith saves: the share of answers that is sent to the judge, against agreement with it.
 
-    python benchmarks/cascade.py work/eval.json.rows.jsonl --data DATA --out benchmarks/results/cascade
+    python benchmarks/cascade.py work/pairs/HASH/rows.jsonl --data DATA --out benchmarks/results/cascade
     (a table on stdout, cascade.json, and cascade.png with `pip install 'nli-faith[bench]'`)
 
-ROWS is what scripts/evaluate.py writes: one line an answer with set, id, task, source, status, min_support and `faithful`,
+ROWS is what benchmarks/agreement.py leaves beside its pairs: one line an answer with set, id, task, source, status, min_support and `faithful`,
 the verdict of the judge (or the human). A cascade takes the judge's verdict for the rows it sends and its own for the
 rest, so its agreement is 1 when everything is sent. Contenders, each with a score of its own:
 
@@ -28,10 +28,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+from measures import Bootstrap  # noqa: E402
 from training_data import find, fraction, read_jsonl  # noqa: E402
 
 from nli_faith.cuts import Aim, best_threshold  # noqa: E402
-from nli_faith.proportions import wilson  # noqa: E402
 from nli_faith.triage import uncertainty  # noqa: E402
 
 SHARES = np.round(np.linspace(0, 1, 21), 2)
@@ -95,7 +95,11 @@ def curve(right: np.ndarray, order: np.ndarray) -> list[float]:
 
 
 def cascade(rows: list[dict], texts: dict[str, dict]) -> dict:
-    """The curves of one task, and the share that each contender sends to reach each of `TARGETS`."""
+    """The curves of one task, and the share that each contender sends to reach each of `TARGETS`.
+
+    `alone` is the agreement when none is sent, with an interval over source documents; `one_verdict_for_all` that of calling
+    every answer what most are.
+    """
     faithful = np.array([bool(row["faithful"]) for row in rows])
     fold = folds(rows)
     curves: dict[str, list[float]] = {}
@@ -105,14 +109,15 @@ def cascade(rows: list[dict], texts: dict[str, dict]) -> dict:
         if name == "nli-faith":
             settled = np.array([row.get("status") in SETTLED for row in rows], dtype=bool)
             distance = np.where(settled, np.inf, distance)
-            alone = wilson(int(right.sum()), len(right))
+            alone = Bootstrap(np.array([str(row["source"]) for row in rows])).share(right, np.ones_like(right))
             # By lot, a share of the errors is sent that is the share of all rows.
             curves["chance"] = [float(right.mean() + share * (1 - right.mean())) for share in SHARES]
         curves[name] = curve(right, np.argsort(distance, kind="stable"))
     return {
         "rows": len(rows),
         "unfaithful": int((~faithful).sum()),
-        "alone": [round(value, 4) for value in alone],
+        "alone": alone,
+        "one_verdict_for_all": round(float(max(faithful.mean(), 1 - faithful.mean())), 4),
         "agreement": {name: [round(float(value), 4) for value in values] for name, values in curves.items()},
         "share_for": {name: {str(aim): share_for(values, aim) for aim in TARGETS} for name, values in curves.items()},
     }
@@ -184,7 +189,7 @@ def draw(report: dict[str, dict], path: Path) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=Path, metavar="ROWS", help="a *.rows.jsonl of scripts/evaluate.py")
+    parser.add_argument("rows", type=Path, metavar="ROWS", help="the rows.jsonl of benchmarks/agreement.py")
     parser.add_argument("--data", type=Path, help="folder with eval/<set>.dev.jsonl(.gz), for the other contenders")
     parser.add_argument("--sets", nargs="+", help="only these sets")
     parser.add_argument("--out", type=Path, required=True, help="name of the .json and .png, without ending")

@@ -5,8 +5,8 @@
 `edits_texts.jsonl` holds short passages of our own with sentences that they support. Rules change one place of a sentence: a number,
 its unit, a date, a negation, an antonym, a name (for another of the same passage), a direction or a quantifier. What counts is
 the share of edited sentences that are not called supported (caught) and of unedited ones that are not (false alarm), by kind,
-with 95 % intervals (Wilson): by the verdict alone, with --strict-numbers, and with either flag counted as a catch. A false alarm
-of a kind is one of the sentences that the kind could edit. The rules share nothing with those of the training scripts.
+with 95 % intervals (bootstrap over passages): by the verdict alone, with --strict-numbers, and with either flag counted as a
+catch. A false alarm of a kind is one of the sentences that the kind could edit. The rules share nothing with those of the training scripts.
 
 Prints a table and writes OUT.json, OUT.md and OUT.rows.jsonl, which has every edit with its verdict and flags.
 """
@@ -23,9 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nli_faith import Scorer, __version__
-from nli_faith.memory import keep_freed_memory
-from nli_faith.proportions import wilson
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+
+from measures import Bootstrap  # noqa: E402
+from nli_faith import Scorer, __version__  # noqa: E402
+from nli_faith.memory import keep_freed_memory  # noqa: E402
 
 TEXTS = Path(__file__).parent / "edits_texts.jsonl"
 PAIRS_PER_SECOND = 20
@@ -262,16 +266,20 @@ def measure(sentences: Sequence[Sentence], said: Sequence[Said]) -> dict[str, di
         plain = [i for i, s in enumerate(sentences) if s.kind == "none" and (s.origin in origins or kind == "all")]
         report[kind] = {"edits": len(edited), "sentences": len(plain)} | {
             name: {
-                "caught": _share(sum(turned_down(said[i]) for i in edited), len(edited)),
-                "false_alarms": _share(sum(turned_down(said[i]) for i in plain), len(plain)),
+                "caught": _share([turned_down(said[i]) for i in edited], [sentences[i] for i in edited]),
+                "false_alarms": _share([turned_down(said[i]) for i in plain], [sentences[i] for i in plain]),
             }
             for name, turned_down in READINGS.items()
         }
     return report
 
 
-def _share(part: int, whole: int) -> list[float]:
-    return [round(value, 4) for value in wilson(part, whole)]
+def _share(turned_down: Sequence[bool], sentences: Sequence[Sentence]) -> list[float]:
+    """[share, low, high]; the sentences of one passage are no independent trials. Of none nothing is known."""
+    if not sentences:
+        return [0.0, 0.0, 1.0]
+    hits = np.array(turned_down, dtype=bool)
+    return Bootstrap(np.array([sentence.passage.text for sentence in sentences])).share(hits, np.ones_like(hits))
 
 
 def table(report: dict[str, dict]) -> str:

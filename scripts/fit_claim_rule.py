@@ -97,7 +97,9 @@ def _isotonic(z: np.ndarray, right: np.ndarray, weight: np.ndarray) -> tuple[flo
     error = np.concatenate([[0], np.cumsum(good)]) + np.concatenate([np.cumsum(bad[::-1])[::-1], [0]])
     best = np.flatnonzero(error <= error.min() + 1e-12)
     i = int(best[len(best) // 2])
-    low, high = values[max(0, i - 1)], values[min(i, len(values) - 1)]
+    # Where supporting nothing is best, the cut lies above all values.
+    high = values[i] if i < len(values) else np.nextafter(values[-1], np.inf)
+    low = values[i - 1] if 0 < i < len(values) else high
     return float((low + high) / 2), float(error[i] / weight.sum())
 
 

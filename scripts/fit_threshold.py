@@ -1,10 +1,10 @@
 """Choose the answer threshold of a model's card: the `min_support` from which an answer is called faithful.
 
-    python scripts/fit_threshold.py work/eval.json.rows.jsonl --sets ragtruth_human wice_oracle --card models/nli-faith-xsmall/card.json
+    python scripts/fit_threshold.py work/pairs/HASH/rows.jsonl --sets ragtruth_human wice_oracle --card models/nli-faith-xsmall/card.json
 
 The threshold maximises balanced accuracy over the rows of those sets. What it is worth is told by cross-fitting: five parts by
-source document, each scored with the threshold of the other four. Rows are those of scripts/evaluate.py, or the
-rows.jsonl that benchmarks/agreement.py leaves beside the pairs.
+source document, each scored with the threshold of the other four. Rows are those of the rows.jsonl
+that benchmarks/agreement.py leaves beside the pairs.
 """
 
 from __future__ import annotations
@@ -28,8 +28,15 @@ def balanced_accuracy(said: np.ndarray, faithful: np.ndarray) -> float:
 
 
 def best_threshold(score: np.ndarray, faithful: np.ndarray) -> float:
-    """The threshold in (0, 1] with the highest balanced accuracy."""
-    return cuts.best_threshold(score, ~faithful, cuts.Aim("balanced"))
+    """The threshold in (0, 1] with the highest balanced accuracy.
+
+    Raises:
+        SystemExit: rows of one kind, or of one source, have none.
+    """
+    found = cuts.best_threshold(score, ~faithful, cuts.Aim("balanced"))
+    if found is None:
+        raise SystemExit("No threshold can be fitted: faithful and unfaithful rows of several sources are needed.")
+    return found
 
 
 def main() -> None:
@@ -46,7 +53,7 @@ def main() -> None:
     for k in range(FOLDS):
         said[fold == k] = score[fold == k] >= best_threshold(score[fold != k], faithful[fold != k])
     f1 = float(rates(cells(said, faithful).sum(axis=0))["f1_unfaithful"])
-    threshold = round(best_threshold(score, faithful), 4)
+    threshold = best_threshold(score, faithful)
     print(f"{len(rows)} rows, threshold {threshold}")
     print(f"cross-fitted: balanced accuracy {balanced_accuracy(said, faithful):.4f}, F1 of the unfaithful class {f1:.4f}")
     tasks = np.array([f"{row['set']} {row['task']}" for row in rows])

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from nli_faith.proportions import wilson
+
 DRAWS = 1000
 
 Figure = list[float]  # value, low, high
@@ -113,11 +115,19 @@ class Bootstrap:
         return {name: figure(whole[name], drawn[name]) for name in whole}
 
     def share(self, part: np.ndarray, whole: np.ndarray) -> Figure:
-        """The sum of bool[n] `part` in that of bool[n] `whole`."""
+        """The sum of bool[n] `part` in that of bool[n] `whole`.
+
+        At 0 and 1 every draw is alike, so there the interval is Wilson's over the sources.
+        """
         table = np.stack([part & whole, whole], axis=1).astype(np.float64)
         drawn = self.sums(table)
         with np.errstate(invalid="ignore"):
-            return figure(np.divide(*table.sum(axis=0)), drawn[:, 0] / drawn[:, 1])
+            value = np.divide(*table.sum(axis=0))
+            found = figure(value, drawn[:, 0] / drawn[:, 1])
+        if value in (0, 1):
+            sources = len(np.unique(self._place[whole]))
+            found[1:] = [round(bound, 4) for bound in wilson(int(value) * sources, sources)[1:]]
+        return found
 
     def of(self, measure: Callable[..., np.ndarray], *columns: np.ndarray) -> Figure:
         """`auroc` or `spearman` of two columns."""

@@ -76,6 +76,15 @@ def test_an_interval_holds_its_figure_and_narrows_with_sources():
     assert widths[1] < widths[0] / 2
 
 
+def test_auroc_counts_ties_as_half():
+    assert auroc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True]))[0] == pytest.approx(3.5 / 4)
+
+
+def test_a_share_of_all_has_a_width():
+    found = Bootstrap(np.array(["a", "b", "b", "c"]), draws=20).share(np.array([True, True, True, False]), np.array([True, True, True, False]))
+    assert found[0] == 1.0 and found[2] == 1.0 and 0.2 < found[1] < 0.6  # two sources say little
+
+
 def test_a_share_of_nothing_is_unknown():
     bootstrap = Bootstrap(np.array(["a", "b"]), draws=20)
     none, some = np.array([False, False]), np.array([True, False])

@@ -11,7 +11,6 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 
 import compress  # noqa: E402
-import evaluate  # noqa: E402
 import fit_threshold  # noqa: E402
 import train  # noqa: E402
 import training_data  # noqa: E402
@@ -154,12 +153,6 @@ def test_the_bundled_vocabulary_reads_other_scripts_without_losing_all():
     for text in ("日本語のテキスト", "مرحبا بالعالم", "नमस्ते दुनिया", "Grüße aus Köln", "résumé naïve", "E = mc²"):
         (ids,) = encoder.encode([text])
         assert (ids != encoder.unknown).any(), text
-
-
-def test_auroc_counts_ties_as_half():
-    score = np.array([0.1, 0.4, 0.4, 0.9])
-    faithful = np.array([False, False, True, True])
-    assert evaluate.auroc(score, faithful) == pytest.approx(3.5 / 4)
 
 
 def test_the_threshold_separates_what_can_be_separated():
