@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 
+import torch
 from peers import Run
 from timing import Report
 
 from nli_faith import Scorer
+from nli_faith.devices import free_memory, no_memory
 from nli_faith.model import NliModel
-from nli_faith.parity import agreement, difference
+from nli_faith.packed import said
+from nli_faith.parity import agreement, difference, written
 from nli_faith.speed import list_pairs, read, speed
 from nli_faith.types import Counts, Row
 
@@ -44,6 +48,19 @@ def timed(run: Callable[[], object]) -> float:
     begun = time.perf_counter()
     run()
     return time.perf_counter() - begun
+
+
+@contextmanager
+def spared(name: str, device: torch.device, foreign: bool = False) -> Iterator[None]:
+    """Who runs out of memory inside is left out with a line, and the others go on; `foreign` code is whatever goes wrong."""
+    try:
+        yield
+        return
+    except Exception as error:
+        if not foreign and not no_memory(error):
+            raise
+        print(f"{name} is left out: {said(error)}", flush=True)
+    free_memory(device)
 
 
 @dataclass(slots=True)
@@ -77,13 +94,10 @@ class Course:
             first_only: see `speed.flops`; repeated: it reads every pair as often as it occurs.
         """
         whole = self._work.repeated if repeated else self._work.texts
-        few = even_sample(whole, WARM_UP)
-        run(few)
-        each = timed(lambda: run(few)) / len(few)
-        texts = even_sample(whole, max(len(few), int(self._seconds / each)))
+        texts = self._for_a_pass(run, whole, WARM_UP)
         pairs = list_pairs(texts, self._reader)
         p = run(self._sample)
-        near = {"max_difference": round(difference(p, self._reference), 5),
+        near = {"max_difference": written(difference(p, self._reference)),
                 "verdict_agreement": round(agreement(p, self._reference), 5)}  # fmt: skip
 
         def line(taken: list[float]) -> dict:
@@ -94,12 +108,23 @@ class Course:
 
         self._contenders.append(Contender(name, lambda: run(texts), line))
 
+    def _for_a_pass(self, run: Callable[[list], object], whole: Sequence, least: int) -> list:
+        """As many of `whole` as a pass has time for, evenly spread; at least `least`. It warms `run` up."""
+        few, cuda = even_sample(whole, least), self._reader.device.type == "cuda"
+        run(few)
+        taken = timed(lambda: run(few))
+        while cuda and taken < self._seconds / 8 and len(few) < len(whole):  # a GPU takes as long for more, until it is full
+            few = even_sample(whole, 4 * len(few))
+            taken = timed(lambda: run(few))
+        chosen = even_sample(whole, max(len(few), int(self._seconds * len(few) / taken)))
+        if cuda:
+            run(chosen)  # it has shapes of its own, for each of which kernels are chosen and memory is taken
+        return chosen
+
     def enter_rows(self, rows: Sequence[Row], reader: NliModel, early: bool) -> None:
         """From rows to scores, with early exit or without."""
         scorer, counts = Scorer(early_exit=early).over(reader), Counts()
-        few = even_sample(rows, 4)
-        each = timed(lambda: scorer.score_window(few)) / len(few)
-        chosen = even_sample(rows, max(len(few), int(self._seconds / each)))
+        chosen = self._for_a_pass(scorer.score_window, rows, 4)
 
         def run() -> None:
             nonlocal counts
@@ -118,6 +143,9 @@ class Course:
     def race(self) -> None:
         """One pass of everybody, then the next."""
         for _ in range(max(1, self._most)):
-            for one in self._contenders:
-                one.taken.append(timed(one.run))
-                self._report.add(self._section, {"name": one.name} | one.line(one.taken))
+            for one in list(self._contenders):
+                with spared(one.name, self._reader.device):
+                    one.taken.append(timed(one.run))
+                    self._report.add(self._section, {"name": one.name} | one.line(one.taken))
+                    continue
+                self._contenders.remove(one)

@@ -6,14 +6,14 @@ attention (He et al. 2021, https://arxiv.org/abs/2006.03654, equation 4, with th
     score[q, k] = (Q[q] . K[k]  +  Q[q] . PK[bucket(q - k)]  +  K[k] . PQ[bucket(q - k)]) / sqrt(3 d)
 
 The usual code multiplies with all 512 position vectors and then gathers `[B, H, L, L]` elements twice. Here the position
-tables are put in the order of the distance q - k first (a table of 2 L - 1 rows); the two terms are then views with
-skewed strides of the products, and nothing is gathered (`skew_rows`). The last layer is computed for the first token only:
-the head reads no other.
+tables are put in the order of the distance q - k first (2 L - 1 rows); the two terms are then views with skewed strides of
+the products, and nothing is gathered (`skew_rows`). The last layer is computed for the first token only, all the head reads.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -32,16 +32,23 @@ def log_buckets(distance: Tensor, buckets: int, longest: int) -> Tensor:
     return torch.where(distance.abs() <= middle, distance, (log * distance.sign()).to(torch.int64))
 
 
+@lru_cache(maxsize=256)
+def _position_rows(length: int, buckets: int, longest: int, device: torch.device) -> Tensor:
+    """int64 `[2 length - 1]`: the position vector of each distance, from length - 1 down to 1 - length."""
+    with torch.inference_mode(False):  # training reads it too
+        # Made on the CPU: the logarithm of another device may round to the next bucket.
+        bucket = log_buckets(torch.arange(length - 1, -length, -1, device="cpu"), buckets, longest)
+        return (bucket + buckets).clamp(0, 2 * buckets - 1).to(device)
+
+
 def skew_rows(products: Tensor) -> Tensor:
-    """View of `[..., L, 2L-1]` as `[..., L, L]`: element (i, j) is column L - 1 + j - i of row i.
+    """View of `[..., L, W]` as `[..., L, L]`: element (i, j) is column L - 1 + j - i of row i; W is at least 2L - 1.
 
     `products` must be contiguous. Memory is shared, nothing is copied.
     """
-    length, width = products.shape[-2:]
-    lead = products.stride()[:-2]
-    return products.as_strided(
-        (*products.shape[:-1], length), (*lead, width - 1, 1), products.storage_offset() + length - 1
-    )
+    *lead, length, width = products.shape
+    strides = (*products.stride()[:-2], width - 1, 1)
+    return products.as_strided((*lead, length, length), strides, products.storage_offset() + length - 1)
 
 
 def _vectors(rows: int, width: int, padding_idx: int | None = None) -> nn.Embedding:
@@ -60,6 +67,15 @@ class Embeddings(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.LayerNorm(self.word_embeddings(ids))
+
+
+def _by_position(x: Tensor, table: Tensor) -> Tensor:
+    """`[B, H, L, L]`, each row of `x`, `[B, H, L, d]`, times the vectors of its distances; `table` is `[H, 2L-1, d]`."""
+    batch, heads, length, width = x.shape
+    # One product a head (one of four dimensions would copy the table for every sequence), its rows of even width for GPUs.
+    table = F.pad(table, (0, 0, 0, 1)).transpose(-1, -2)
+    products = torch.bmm(x.transpose(0, 1).reshape(heads, batch * length, width), table)
+    return skew_rows(products.view(heads, batch, length, 2 * length)).transpose(0, 1)
 
 
 class SelfAttention(nn.Module):
@@ -89,9 +105,7 @@ class SelfAttention(nn.Module):
         value = self.split(self.value_proj(x))
         position_key = self.split(self.key_proj(positions))  # [H, 2L-1, d]
         position_query = self.split(self.query_proj(positions) * self.scale).flip(-2)
-        c2p = query @ position_key.transpose(-1, -2)  # [B, H, L(q), 2L-1]
-        p2c = key @ position_query.transpose(-1, -2)  # [B, H, L(k), 2L-1]
-        bias = skew_rows(c2p) + skew_rows(p2c).transpose(-1, -2)
+        bias = _by_position(query, position_key) + _by_position(key, position_query).transpose(-1, -2)
         if mask is not None:
             bias = bias.masked_fill(~mask, torch.finfo(bias.dtype).min)
         if torch.is_grad_enabled():
@@ -179,11 +193,9 @@ class Encoder(nn.Module):
 
     def positions(self, length: int) -> Tensor:
         """`[2 length - 1, hidden]`: the vector of each distance q - k, from length - 1 down to 1 - length."""
-        span = self.config.position_buckets
-        distance = torch.arange(length - 1, -length, -1, device=self.rel_embeddings.weight.device)
-        bucket = log_buckets(distance, span, self.config.max_relative_positions)
-        rows = (bucket + span).clamp(0, 2 * span - 1)
-        return self.LayerNorm(self.rel_embeddings.weight)[rows]
+        vectors, config = self.rel_embeddings.weight, self.config
+        rows = _position_rows(length, config.position_buckets, config.max_relative_positions, vectors.device)
+        return self.LayerNorm(vectors)[rows]
 
 
 class Backbone(nn.Module):

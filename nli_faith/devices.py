@@ -1,21 +1,26 @@
-"""Which device and which number format, and how many tokens a batch may hold there."""
+"""Which device and which number format, how many tokens a batch may hold there, and what a device says when memory runs out."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
+from torch import nn
 
 from nli_faith.errors import DeviceError, UsageError
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 # Padded tokens of a batch: large enough that starting kernels costs nothing, small enough for the caches of a CPU.
 BUDGETS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
+# What CPUs, MPS, cuBLAS and cuDNN say: their errors have no type of their own.
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "status_alloc_failed")
 
 
 def pick_device(name: str) -> torch.device:
     """The device of that name; "auto" takes CUDA, then Apple's MPS, then the CPU.
 
     Raises:
-        DeviceError: no such device on this machine.
+        UsageError: no name of a device; DeviceError: no such device on this machine.
     """
     if name == "auto":
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
@@ -23,15 +28,58 @@ def pick_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise DeviceError(f"{name!r} is no device; give auto, cpu, cuda, cuda:N or mps.") from None
+        raise UsageError(f"{name!r} is no device; give auto, cpu, cuda, cuda:N or mps.") from None
     if device.type not in BUDGETS:
-        raise DeviceError(f"{name!r} is no device nli-faith knows; give auto, cpu, cuda, cuda:N or mps.")
+        raise UsageError(f"{name!r} is no device nli-faith knows; give auto, cpu, cuda, cuda:N or mps.")
     # torch keeps the index in one byte, so that cuda:999 would be a negative one: the text decides.
     if device.type == "cuda" and int(name.partition(":")[2] or 0) >= torch.cuda.device_count():
         raise DeviceError(f"{name} is not there: this machine has {torch.cuda.device_count()} CUDA devices. Use --device cpu.")
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise DeviceError("mps is not there on this machine. Use --device cpu.")
     return device
+
+
+def move(network: nn.Module, device: torch.device) -> nn.Module:
+    """The network, with its weights on the device.
+
+    Raises:
+        DeviceError: the device is listed and can't be used, say for an old driver, or has no room for the weights.
+    """
+    if device.type == "cpu":
+        return network
+    try:
+        network = network.to(device)
+        torch.ones(1, device=device).add_(1).item()  # a torch built for other GPUs takes the weights and computes nothing
+    except (RuntimeError, AssertionError) as error:  # that torch is built without CUDA is an assertion
+        first, *_ = str(error).strip().splitlines() or [type(error).__name__]
+        raise DeviceError(f"{device} can't be used: {first.rstrip('.')}. Use --device cpu.") from None
+    return network
+
+
+def no_memory(error: Exception) -> bool:
+    """Whether an error of torch says that memory ran out."""
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in _NO_MEMORY)
+
+
+def free_memory(device: torch.device) -> None:
+    """Give back the memory of the device that torch keeps for later."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    elif device.type == "mps":
+        torch.mps.empty_cache()
+
+
+def attention_kernels(device: torch.device) -> AbstractContextManager:
+    """Inside it fused attention runs in kernels that are ready for any shape: on Hopper torch would take cuDNN, which plans anew
+    for every shape. The setting is of the process and only of speed, so threads may cross.
+    """
+    if device.type != "cuda":
+        return nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 
 
 def cpu_has_bf16() -> bool:

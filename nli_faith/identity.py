@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from nli_faith import __version__
 
@@ -15,14 +17,14 @@ def identity(scorer) -> dict:
     checkpoint, calibration = getattr(reader, "checkpoint", None), scorer.calibration
     fields = {
         "nli_faith": __version__,
-        "model": scorer.model_options.model,
+        "model": _model_name(scorer.model_options.model, checkpoint),
         "model_hash": model_hash(reader),
         "labels": label_names(reader),
         "window": scorer.window_size,
         "answer_threshold": scorer.answer_threshold,
         # Of a calibration its content counts, not where it lies.
         "options": asdict(scorer.score_options) | {"calibration": calibration and calibration.identity()},
-        "device": str(getattr(reader, "device", "cpu")),
+        "device": str(getattr(reader, "device", "cpu")).partition(":")[0],  # its kind: devices of one kind give the same numbers
         "dtype": getattr(reader, "dtype", "fp32"),
         "attention": getattr(reader, "attention", "none"),
         "budget": getattr(reader, "budget", None),
@@ -32,13 +34,24 @@ def identity(scorer) -> dict:
     if checkpoint:
         import torch
 
-        fields["threads"] = torch.get_num_threads() if str(reader.device) == "cpu" else None
+        fields["threads"] = torch.get_num_threads() if reader.device.type == "cpu" else None
+        if reader.device.type == "cuda":
+            fields["gpu"] = torch.cuda.get_device_name(reader.device)
     return fields
 
 
+def _model_name(name: str, checkpoint) -> str:
+    """The name as given; of a folder its last part, whichever way it was written."""
+    if checkpoint is not None and checkpoint.folder == Path(name):
+        return Path(os.path.abspath(name)).name
+    return name
+
+
 def _packages(reader) -> tuple[str, ...]:
-    kernel = ("disentangled-flash", "triton") if getattr(reader, "attention", "").startswith("packed") else ()
-    return ("torch", "tokenizers", "nltk", "pyarrow", "numpy", *kernel)
+    attention = getattr(reader, "attention", "")
+    kernel = ("disentangled-flash", "triton") if attention.startswith("packed") else ()
+    other = ("transformers",) if attention == "transformers" else ()
+    return ("torch", "tokenizers", "nltk", "pyarrow", "numpy", *kernel, *other)
 
 
 def model_hash(reader) -> str:

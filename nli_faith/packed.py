@@ -22,6 +22,7 @@ from nli_faith.deberta import DebertaClassifier
 # was not prepared at load makes the package drop all tables, project anew, and keep those of each length by itself.
 FAMILIES = (64, 128, 384, 512, 768, 1024, 2048, 4096, 8192)
 LONGEST = FAMILIES[-1]
+_INT32 = 2**31 - 1
 
 
 class PackedClassifier:
@@ -30,11 +31,16 @@ class PackedClassifier:
     Args:
         network: a `DebertaClassifier` whose encoder has `forward_packed`.
         describe: makes what that method calls `packed_info` out of offsets, lengths and the longest length.
+
+    Attributes:
+        dtype: of the weights; most_tokens: what a batch may hold.
     """
 
     def __init__(self, network: DebertaClassifier, describe) -> None:
         self._network, self._describe = network, describe
         self.dtype = network.classifier.weight.dtype
+        # The kernel finds its place in the position scores, [heads, T, position vectors], by 32-bit numbers.
+        self.most_tokens = _INT32 // (2 * network.config.position_buckets * network.config.num_attention_heads)
 
     def __call__(self, ids: Tensor, starts: Tensor, lengths: np.ndarray) -> Tensor:
         """
@@ -86,10 +92,19 @@ def open_packed(network: torch.nn.Module, device: torch.device, longest: int) ->
         return None, f"disentangled-flash failed: {said(error)}"
 
 
+def _families(longest: int) -> list[tuple[int, int]]:
+    """(longest length that is too short for it, longest length) of each family that can come."""
+    return [(below, family) for below, family in zip((0, *FAMILIES), FAMILIES) if below < longest]
+
+
 def _lengths(longest: int) -> tuple[int, ...]:
     """Every length that can come, behind the families whose tables it shares."""
-    families = [family for at, family in enumerate(FAMILIES) if at == 0 or FAMILIES[at - 1] < longest]
-    return tuple(dict.fromkeys([*families, *range(1, longest + 1)]))
+    return tuple(dict.fromkeys([*(family for _, family in _families(longest)), *range(1, longest + 1)]))
+
+
+def trial_lengths(longest: int) -> list[int]:
+    """One length of each family, for which the package compiles a kernel of its own: 48, 112, 320 and 480 up to 512."""
+    return [min((below + 3 * family) // 4, longest) for below, family in _families(longest)]
 
 
 def said(error: Exception) -> str:

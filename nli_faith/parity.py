@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 # Obvious to any NLI model, so that a wrong label order or a broken file shows at load: (premise, hypothesis, class).
@@ -33,6 +35,11 @@ def difference(p: np.ndarray, reference: np.ndarray) -> float:
     """Largest absolute difference of a probability; infinite where one is no number."""
     change = np.abs(p.astype(np.float64) - reference.astype(np.float64))
     return float(np.nan_to_num(change, nan=np.inf).max(initial=0.0))
+
+
+def written(change: float) -> float | None:
+    """A difference for a JSON file; None for one that is infinite, which JSON has no word for."""
+    return round(change, 6) if math.isfinite(change) else None
 
 
 def agreement(p: np.ndarray, reference: np.ndarray) -> float:

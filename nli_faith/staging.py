@@ -1,9 +1,15 @@
-"""Host tensors on their way to a device. On CUDA through pinned buffers, so that a copy never waits for the device."""
+"""Batches on their way to a device: padded, where the network needs that, and on CUDA sent through pinned buffers, so that a
+copy never waits for the device.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from nli_faith.batches import padded_length
+from nli_faith.types import TokenBatch
 
 BUFFERS = 8
 
@@ -45,3 +51,12 @@ class _Buffer:
         sent = pinned.to(self._device, non_blocking=True)
         self._copied.record(torch.cuda.current_stream(self._device))
         return sent
+
+
+def pad(batch: TokenBatch) -> tuple[Tensor, Tensor | None]:
+    """(int64 `[B, L]` right-padded with 0, int64 `[B]` lengths, or None when all are equally long)."""
+    length = np.diff(batch.starts)
+    ids = np.zeros((len(length), padded_length(batch.longest)), dtype=np.int64)
+    mask = np.arange(ids.shape[1]) < length[:, None]
+    ids[mask] = batch.token_ids
+    return torch.from_numpy(ids), None if mask.all() else torch.from_numpy(length.astype(np.int64))

@@ -62,14 +62,14 @@ class Workers:
             member.close()
 
     def identity(self) -> dict:
-        """What all processes say of themselves, with the kind of device instead of its number. Loads the models.
+        """What all processes say of themselves. Loads the models.
 
         Raises:
             ModelError, DeviceError: a model can't be loaded; the devices would not give the same numbers.
         """
         for member in self._members:
             member.send("identity")
-        first, *rest = [_of_a_kind(member.receive()) for member in self._members]
+        first, *rest = [member.receive() for member in self._members]
         for other in rest:
             differing = [key for key in first if first[key] != other.get(key)]
             if differing:
@@ -203,7 +203,3 @@ def _sendable(error: Exception) -> Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
     error.add_note(note)
     return error
-
-
-def _of_a_kind(identity: dict) -> dict:
-    return identity | {"device": str(identity.get("device")).partition(":")[0]}

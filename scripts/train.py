@@ -291,7 +291,7 @@ def main() -> None:
 
         from training_rag import rag_examples
 
-        build = partial(rag_examples, model=load(args.start))
+        build = partial(rag_examples, model=load(args.start).to("cuda" if torch.cuda.is_available() else "cpu"))
     examples, dev = build(args.data, encoder, config.max_length)
     print(f"{len(examples)} examples, {len(dev)} held back", flush=True)
     train(examples, dev, config, args.start, args.out, encoder)

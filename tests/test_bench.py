@@ -10,7 +10,7 @@ import torch
 from cli_fixtures import folder, run  # noqa: F401
 from tiny_models import SHAPE
 
-from nli_faith import UsageError, bench, speed
+from nli_faith import UsageError, bench, parity, speed
 from nli_faith.made_up import made_up_pairs
 from nli_faith.packed import PackedClassifier
 
@@ -74,6 +74,23 @@ def test_who_computes_the_last_layer_for_the_first_token(tiny_model, reader, mon
     for one in (reader, eager):
         bench._measure(one, 32, 0.01, 1e12)
     assert asked == [True, False]
+
+
+@pytest.mark.parametrize(("kind", "sizes"), [("cpu", [4, 4]), ("cuda", [128, 128])])
+def test_what_a_pair_costs_is_told_by_a_full_batch_on_a_gpu(reader, monkeypatch, kind, sizes):
+    read, seen, other = [], bench.read, reader.variant()
+    other.device, other.budget = torch.device(kind), 4096
+    monkeypatch.setattr(bench, "read", lambda reader, pairs, *rest: read.append(len(pairs)) or seen(reader, pairs, *rest))
+    bench._measure(other, 32, 0.01, 1e12)
+    assert read[:2] == sizes
+
+
+def test_a_difference_without_a_number_is_valid_json(reader, monkeypatch):
+    monkeypatch.setattr(parity, "difference", lambda p, reference: float("inf"))
+    report = bench.bench(reader, (32,), 0.05)
+    assert report["parity"]["max_difference"] is None and "Infinity" not in json.dumps(report)
+    assert "largest difference infinite" in bench.show(report)
+    assert parity.written(0.12345678) == 0.123457
 
 
 class Device:

@@ -254,7 +254,7 @@ def test_dry_run_writes_nothing(score, folder):
         (["score", "in.jsonl", "-o", "out.xyz"], 2, "no known ending"),
         (["score", "in.jsonl", "-o", "s3://bucket/out.jsonl"], 2, "must be a local path"),
         (["score", "in.jsonl", "-o", "in.jsonl"], 1, "one of the inputs"),
-        (["score", "in.jsonl", "--device", "tpu"], 1, "'tpu' is no device"),
+        (["score", "in.jsonl", "--device", "tpu"], 2, "'tpu' is no device"),
         (["score", "in.jsonl", "--device", "cuda:99"], 1, "cuda:99 is not there"),
         (["score", "in.jsonl", "--model", "./nowhere"], 1, "./nowhere does not exist"),
         (["score", "in.jsonl", "--model", "bare"], 1, "config.json does not exist"),

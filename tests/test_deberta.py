@@ -6,6 +6,7 @@ import pytest
 import tiny_models
 import torch
 
+from nli_faith import deberta
 from nli_faith.deberta import DebertaClassifier, log_buckets, skew_rows
 from nli_faith.deberta_config import DebertaConfig
 from nli_faith.errors import ModelError
@@ -109,6 +110,58 @@ def test_skewed_rows_by_hand():
     # Element (i, j) is column 2 + j - i of row i.
     assert skew_rows(products).tolist() == [[2, 3, 4], [6, 7, 8], [10, 11, 12]]
     assert skew_rows(products).data_ptr() == products.data_ptr() + 2 * products.element_size()
+
+
+def test_skewed_rows_take_wider_products():
+    products = torch.arange(18.0).reshape(3, 6)
+    assert skew_rows(products).tolist() == [[2, 3, 4], [7, 8, 9], [12, 13, 14]]
+
+
+def by_definition(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    length = x.shape[2]
+    column = length - 1 + torch.arange(length)[None, :] - torch.arange(length)[:, None]
+    rows = [torch.einsum("bhd,hjd->bhj", x[:, :, i], table[:, column[i]]) for i in range(length)]
+    return torch.stack(rows, dim=2)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 4), (3, 2, 7, 4), (2, 6, 33, 64)], ids=str)
+def test_products_with_positions_and_their_gradients_are_those_of_the_definition(shape):
+    batch, heads, length, width = shape
+    draw = torch.Generator().manual_seed(length)
+    x = torch.randn(batch, length, heads, width, generator=draw).transpose(1, 2).requires_grad_()
+    table = torch.randn(heads, 2 * length - 1, width, generator=draw).requires_grad_()
+    weights = torch.randn(batch, heads, length, length, generator=draw)
+    got, wanted = deberta._by_position(x, table), by_definition(x, table)
+    torch.testing.assert_close(got, wanted, rtol=1e-6, atol=1e-5)
+    gradients = [torch.autograd.grad((products * weights).sum(), (x, table)) for products in (got, wanted)]
+    for a, b in zip(*gradients):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-4)
+
+
+def test_no_product_copies_the_table_and_rows_are_even(networks, monkeypatch):
+    """Rows of odd width are misaligned in half precision, and a product of four dimensions has a table for each sequence."""
+    shapes, bmm = [], torch.bmm
+    monkeypatch.setattr(torch, "bmm", lambda a, b: shapes.append((tuple(a.shape), tuple(b.shape))) or bmm(a, b))
+    with torch.inference_mode():
+        networks[0](random_ids(5, 21, 4))
+    assert shapes == [((2, 5 * 21, 32), (2, 32, 42))] * 2 * (len(networks[0].deberta.encoder.layer) - 1)
+
+
+def test_position_rows_are_made_once_on_the_cpu_and_serve_training_too(networks, monkeypatch):
+    made, own = [], deberta.log_buckets
+    monkeypatch.setattr(deberta, "log_buckets", lambda distance, *rest: made.append(distance.device.type) or own(distance, *rest))
+    deberta._position_rows.cache_clear()
+    ours, ids = networks[0], random_ids(2, 23, 4)
+    with torch.inference_mode():
+        first = ours(ids)
+    again = ours(ids)
+    again.sum().backward()
+    assert made == ["cpu"] and ours.deberta.encoder.rel_embeddings.weight.grad.abs().max() > 0
+    ours.zero_grad()
+    torch.testing.assert_close(again.detach(), first, rtol=1e-5, atol=1e-5)
+    with torch.inference_mode():
+        ours(random_ids(2, 24, 4))
+    assert made == ["cpu", "cpu"], "another length is another list"
 
 
 def test_skewed_rows_of_several_heads_and_of_a_part_of_the_memory():

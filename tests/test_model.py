@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import shutil
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +15,17 @@ import tiny_models
 import torch
 from torch import nn
 
-from nli_faith.devices import cpu_has_bf16, pick_device, pick_dtype
-from nli_faith.errors import DeviceError, ModelError
-from nli_faith.model import PROBE, FakeModel, NliModel, open_reader, pad
+from nli_faith import Scorer, backoff, model as model_module, parity
+from nli_faith.devices import attention_kernels, cpu_has_bf16, free_memory, move, no_memory, pick_device, pick_dtype
+from nli_faith.errors import DeviceError, ModelError, UsageError
+from nli_faith.identity import identity
+from nli_faith.model import PROBE, FakeModel, NliModel, open_reader
 from nli_faith.options import ModelOptions
+from nli_faith.staging import pad
+from nli_faith.trials import Trial
 from nli_faith.types import Counts, PairTable, TokenBatch
 
+CUDA = torch.device("cuda:0")  # only asked for its type: nothing here runs on it
 WORDS = "harbour ferry price ticket adult child river bridge opens closes costs weather market twelve street".split()
 
 
@@ -134,11 +141,11 @@ def test_no_pairs_are_no_probabilities(tiny_model):
 
 
 def test_padding_is_right_of_every_pair_up_to_a_multiple_of_16():
-    batch = TokenBatch(np.array([5, 6, 7, 8], dtype=np.int32), np.array([0, 3, 4], dtype=np.int32), np.array([2, 1]), np.array([0, 1]))
+    batch = TokenBatch(np.array([5, 6, 7, 8], dtype=np.int32), np.array([0, 3, 4], dtype=np.int32), np.array([0, 1]))
     ids, lengths = pad(batch)
     assert ids.tolist() == [[5, 6, 7] + [0] * 13, [8] + [0] * 15]
     assert lengths.tolist() == [3, 1]
-    whole = TokenBatch(np.arange(1, 33, dtype=np.int32), np.array([0, 16, 32], dtype=np.int32), np.array([9, 9]), np.array([0, 1]))
+    whole = TokenBatch(np.arange(1, 33, dtype=np.int32), np.array([0, 16, 32], dtype=np.int32), np.array([0, 1]))
     ids, lengths = pad(whole)
     assert ids.tolist() == [list(range(1, 17)), list(range(17, 33))] and lengths is None
 
@@ -224,6 +231,72 @@ def test_logits_that_overflow_in_half_precision_are_read_again_in_float32(tiny_m
     p, counts = read(model, pairs)
     np.testing.assert_allclose(p, reference, atol=1e-3)
     assert 0 < counts.fp32_retries < len(pairs[0])
+
+
+def broken_in_half(tiny_model, sizes: list[tuple[int, int]], most: int = 10**9, **attributes) -> NliModel:
+    """A model whose bf16 logits are never finite; `sizes` gets the shape of each float32 batch, which has room for `most` ids."""
+
+    def call(network, ids, lengths):
+        if torch.is_autocast_enabled("cpu"):
+            return torch.full((len(ids), 3), float("nan"))
+        sizes.append(tuple(ids.shape))
+        if ids.numel() > most:
+            raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+        return network(ids, lengths)
+
+    return changed(tiny_model, call, dtype="bf16", **attributes)
+
+
+def test_retries_in_float32_go_in_batches_of_a_quarter(tiny_model, pairs, reference):
+    sizes = []
+    p, counts = read(broken_in_half(tiny_model, sizes, budget=4096), pairs)
+    np.testing.assert_allclose(p, reference, atol=1e-3)
+    assert counts.fp32_retries == len(pairs[0]) and counts.tokens == pairs[0].length.sum(), "tokens are of the first reading"
+    assert len(sizes) < len(pairs[0]) / 2 and max(rows * columns for rows, columns in sizes) <= 1024
+
+
+def test_retries_in_float32_may_run_out_of_memory_too(tiny_model, pairs, reference):
+    sizes = []
+    model = broken_in_half(tiny_model, sizes, most=300, budget=4096)
+    p, counts = read(model, pairs)
+    np.testing.assert_allclose(p, reference, atol=1e-3)
+    assert counts.out_of_memory > 0 and model.budget < 4096 and counts.fp32_retries == len(pairs[0])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("no memory"),
+        RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
+    ],
+    ids=str,
+)
+def test_what_devices_say_when_memory_runs_out(error):
+    assert no_memory(error)
+    assert not no_memory(ValueError("out of memory")) and not no_memory(RuntimeError("CUDA error: misaligned address"))
+
+
+def test_memory_goes_back_to_the_device_it_came_from(monkeypatch, tiny_model, pairs):
+    emptied = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append("cuda"))
+    monkeypatch.setattr(torch.mps, "empty_cache", lambda: emptied.append("mps"))
+    for name in ("cpu", "mps", "cuda:1"):
+        free_memory(torch.device(name))
+    assert emptied == ["mps", "cuda"]
+    freed = []
+    monkeypatch.setattr(backoff, "free_memory", freed.append)
+
+    def small(network, ids, lengths):
+        if ids.numel() > 300:
+            raise torch.OutOfMemoryError("no memory")
+        return network(ids, lengths)
+
+    model = changed(tiny_model, small, budget=4096)
+    _, counts = read(model, pairs)
+    assert len(freed) == counts.out_of_memory and set(freed) == {model.device}
 
 
 def test_float32_that_needs_no_retry_counts_none(tiny_model, pairs):
@@ -442,7 +515,7 @@ def test_reading_texts_in_another_dtype_leaves_the_models_own(tiny_model):
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:x", "", "tpu", "meta", "xpu:0"])
 def test_unknown_devices_are_refused_with_the_known_ones(name):
-    with pytest.raises(DeviceError, match="give auto, cpu, cuda, cuda:N or mps"):
+    with pytest.raises(UsageError, match="give auto, cpu, cuda, cuda:N or mps"):
         pick_device(name)
 
 
@@ -457,6 +530,215 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(DeviceError, match="mps is not there"):
         pick_device("mps")
+
+
+class Unmovable(nn.Linear):
+    def __init__(self, error: Exception) -> None:
+        super().__init__(1, 1)
+        self.error = error
+
+    def to(self, device):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError("The NVIDIA driver here is too old (found version 11040).\nUpdate it."), "too old .found version 11040."),
+        (AssertionError("Torch not compiled with CUDA enabled"), "Torch not compiled with CUDA enabled"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 MiB."), "Tried to allocate 20 MiB"),
+        (AssertionError(), "AssertionError"),
+    ],
+    ids=["driver", "build", "memory", "silent"],
+)
+def test_a_device_that_cannot_be_used_is_one_sentence(error, words):
+    with pytest.raises(DeviceError, match=f"^cuda:0 can't be used: .*{words}. Use --device cpu.$"):
+        move(Unmovable(error), CUDA)
+
+
+def test_a_gpu_that_takes_weights_and_computes_nothing_is_refused_too(monkeypatch):
+    def no_kernel(*size, device):
+        raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+
+    monkeypatch.setattr(torch, "ones", no_kernel)
+    network = nn.Linear(1, 1)
+    monkeypatch.setattr(network, "to", lambda device: network)
+    with pytest.raises(DeviceError, match="cuda:0 can't be used: CUDA error: no kernel image"):
+        move(network, CUDA)
+    assert move(network, torch.device("cpu")) is network
+
+
+def test_a_bare_cuda_becomes_the_device_of_the_weights(tiny_folder, monkeypatch):
+    monkeypatch.setattr(model_module, "pick_device", lambda name: torch.device("cuda"))
+    monkeypatch.setattr(model_module, "move", lambda network, device: network)
+    assert NliModel(ModelOptions(str(tiny_folder), dtype="fp32"), probe=False).device == torch.device("cpu")
+
+
+def test_attention_leaves_cudnn_out_on_cuda_only(tiny_model, pairs):
+    def cudnn() -> bool:
+        return torch.backends.cuda.cudnn_sdp_enabled()
+
+    before, seen = cudnn(), []
+    for name, expected in (("cuda:0", False), ("cpu", before), ("mps", before)):
+        with attention_kernels(torch.device(name)):
+            assert cudnn() is expected
+            assert torch.backends.cuda.mem_efficient_sdp_enabled() and torch.backends.cuda.math_sdp_enabled()
+        assert cudnn() is before
+    read(changed(tiny_model, lambda network, ids, lengths: seen.append(cudnn()) or network(ids, lengths), device=CUDA), pairs)
+    assert not any(seen) and seen
+
+
+# How it is read --------------------------------------------------------------------------------------------------
+
+
+def as_on_cuda(tiny_model, dtype: str) -> NliModel:
+    """The padded model as it would be on CUDA, its weights halved, computed by the CPU."""
+    model = copy.copy(tiny_model)
+    model.device, model.dtype, model._packed, model.attention = CUDA, dtype, None, "skewed sdpa"
+    model._half = model._halved()
+    return model
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("fp16", torch.float16), ("bf16", torch.bfloat16)])
+def test_a_gpu_has_weights_in_half_precision_whichever_it_is(tiny_model, pairs, dtype, kind, monkeypatch):
+    monkeypatch.setattr(torch, "autocast", lambda *args: pytest.fail("weights are cast in every pass"))
+    model, seen = as_on_cuda(tiny_model, dtype), []
+    model._half = Around(model._half, lambda network, ids, lengths: seen.append(1) or network(ids, lengths))
+    assert {tensor.dtype for tensor in model._half.parameters()} == {kind}
+    assert model._network is tiny_model._network and next(model._network.parameters()).dtype == torch.float32
+    p, _ = read(model, pairs)
+    assert seen and 0 < np.abs(p - read(model.variant(dtype="fp32"), pairs)[0]).max() < 0.3
+    assert as_on_cuda(tiny_model, "fp32")._half is None and tiny_model._half is None
+
+
+def test_a_variant_in_the_other_half_precision_is_cast(tiny_model):
+    model = as_on_cuda(tiny_model, "fp16")
+    assert model._in("fp16") is model._half and model._in("bf16") is None and model._in("fp32") is model._network
+
+
+def spoiling(monkeypatch, spoils: dict[str, float]) -> list[str]:
+    """Halved networks whose logits are off by so much; gives the dtypes they are made in."""
+    made, own = [], NliModel._halved
+    monkeypatch.setattr(parity, "TOLERANCE", {"fp32": 1e-3, "bf16": 0.2, "fp16": 0.2})  # a tiny random network rounds coarsely
+
+    def halved(self):
+        half = own(self)
+        if half is not None:
+            made.append(self.dtype)
+            off = torch.tensor([spoils[self.dtype], 0.0, 0.0])
+            half = Around(half, lambda network, ids, lengths: network(ids, lengths).float() + off)
+        return half
+
+    monkeypatch.setattr(NliModel, "_halved", halved)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("first", "spoils", "dtype", "said"),
+    [
+        ("fp16", {"fp16": 0.0}, "fp16", []),
+        ("fp16", {"fp16": 9.0, "bf16": 0.0}, "bf16", ["fp16 was tried, but a probability differs by"]),
+        ("fp16", {"fp16": float("nan"), "bf16": 9.0}, "fp32", ["fp16 was tried, but its logits are not finite", "bf16 was tried"]),
+        ("bf16", {"bf16": float("inf")}, "fp32", ["bf16 was tried, but its logits are not finite"]),
+        ("fp32", {}, "fp32", []),
+    ],
+)
+def test_half_precision_is_taken_only_where_its_numbers_are_those_of_float32(tiny_model, monkeypatch, first, spoils, dtype, said):
+    spoiling(monkeypatch, spoils)
+    model = as_on_cuda(tiny_model, first)
+    found = model._settle()
+    assert model.dtype == dtype and len(found) == len(said) and all(a.startswith(b) for a, b in zip(found, said))
+    assert (model._half is None) == (dtype == "fp32")
+
+
+@pytest.mark.parametrize(("dtype", "tried"), [("auto", ["fp16", "bf16"]), ("fp16", [])])
+def test_the_dtype_is_settled_at_load_unless_it_was_asked_for(tiny_folder, monkeypatch, dtype, tried):
+    """The device of the weights is the CPU, which is taken for a GPU once it is known."""
+    spoiling(monkeypatch, {"fp16": 9.0, "bf16": 9.0})
+    ran, own = [], Trial.run
+    monkeypatch.setattr(Trial, "run", lambda self, model: ran.append(model.dtype) or own(self, model))
+    monkeypatch.setattr(model_module, "pick_device", lambda name: torch.device("cuda"))
+    monkeypatch.setattr(model_module, "move", lambda network, device: Elsewhere(network))
+    monkeypatch.setattr(model_module, "Staging", lambda device: SimpleNamespace(send=lambda tensor: tensor))
+    model = NliModel(ModelOptions(str(tiny_folder), device="cuda", dtype=dtype), probe=False)
+    assert ran == tried and model.dtype == ("fp32" if tried else "fp16")
+    assert model.packing.count("was tried, but") == len(tried) and model.packing.startswith("no: ")
+
+
+class Elsewhere(nn.Module):
+    """A network whose weights say that they are on a GPU."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def parameters(self, recurse: bool = True):
+        yield SimpleNamespace(device=CUDA, dtype=next(self.network.parameters()).dtype)
+
+    def forward(self, ids, lengths=None):
+        return self.network(ids, lengths)
+
+
+def test_off_the_cpu_every_family_of_lengths_is_tried_by_itself(tiny_model):
+    model, lengths = as_on_cuda(tiny_model, "fp16"), []
+    trial = Trial(model)
+    assert len(trial) == 16 + 4 and len(Trial(tiny_model)) == 4
+    model.read_ids = lambda premises, hypotheses, counts: lengths.append(
+        [len(a) + len(b) + model.encoder.specials for a, b in zip(premises, hypotheses, strict=True)]
+    ) or np.zeros((len(premises), 3), dtype=np.float32)
+    trial._references = [np.zeros_like(reference) for reference in trial._references]
+    assert trial.run(model) == (None, 0.0)
+    assert len(set(lengths[0])) > 8, "unequal lengths, as they come"
+    assert lengths[1:] == [[48] * 32, [112] * 32, [320] * 32, [480] * 32]
+
+
+def test_a_short_model_has_no_long_families(tiny_model, monkeypatch):
+    """Another tokenizer may make twice as many tokens of the same text."""
+    monkeypatch.setattr("nli_faith.trials.mixed_pairs", lambda longest, count: parity.mixed_pairs(2 * longest, count))
+    model = as_on_cuda(tiny_model, "fp16")
+    model.card = dataclasses.replace(model.card, max_length=100)
+    trial = Trial(model)
+    mixed, *alone = [[len(p) + len(h) + model.encoder.specials for p, h in zip(a, b)] for a, b, _ in trial._batches]
+    assert alone == [[48], [100]] and max(mixed) == 100 and min(mixed) < 30, "no pair is longer than the model reads"
+
+
+# What fixes the numbers ------------------------------------------------------------------------------------------
+
+
+def loaded(folder) -> Scorer:
+    scorer = Scorer(str(folder), device="cpu", dtype="fp32", probe=False)
+    assert scorer.reader
+    return scorer
+
+
+def test_a_folder_goes_by_its_last_name_however_it_is_written(tiny_folder, tmp_path, monkeypatch):
+    shutil.copytree(tiny_folder, tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    found = [identity(loaded(name)) for name in ("mine", "./mine/", str(tmp_path / "mine"))]
+    assert found[0]["model"] == "mine" and found == found[:1] * 3
+    assert str(tmp_path) not in json.dumps(found)
+    monkeypatch.chdir(tmp_path / "mine")
+    assert identity(loaded("."))["model"] == "mine"
+
+
+def test_a_name_that_is_no_folder_stays_whole(tiny_folder):
+    scorer = loaded(tiny_folder)
+    scorer.model_options = dataclasses.replace(scorer.model_options, model="somebody/else")
+    assert identity(scorer)["model"] == "somebody/else" and identity(Scorer("fake"))["model"] == "fake"
+
+
+def test_the_version_of_transformers_counts_where_its_code_runs(roberta_folder, tiny_folder):
+    assert identity(loaded(roberta_folder))["versions"]["transformers"]
+    assert "transformers" not in identity(loaded(tiny_folder))["versions"]
+
+
+def test_a_gpu_is_named_and_its_number_is_not(tiny_folder, monkeypatch):
+    scorer = loaded(tiny_folder)
+    plain = identity(scorer)
+    assert "gpu" not in plain and plain["device"] == "cpu" and plain["threads"] == torch.get_num_threads()
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"GPU {device.index}")
+    scorer.reader.device = torch.device("cuda:1")
+    assert identity(scorer) == plain | {"device": "cuda", "gpu": "GPU 1", "threads": None}
 
 
 def test_auto_takes_the_best_device_and_its_dtype(monkeypatch):
@@ -492,6 +774,14 @@ def test_the_fake_model_gives_every_verdict_and_depends_on_lengths_alone(encoder
     assert counts.pairs_scored == 64
     backwards = PairTable(table.premise[::-1], table.hypothesis[::-1], table.length)
     assert (read(model, (backwards, premise, premise))[0] == p[::-1]).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_gpu_settles_its_dtype_and_says_so(tiny_folder):
+    model = NliModel(ModelOptions(str(tiny_folder), device="cuda"), probe=False)
+    assert model.device.index is not None and model.packing.count("was tried, but") >= ("fp16", "bf16", "fp32").index(model.dtype)
+    assert identity(Scorer(str(tiny_folder), device="cuda", probe=False))["gpu"] == torch.cuda.get_device_name(0)
 
 
 @pytest.mark.gpu

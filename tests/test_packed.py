@@ -19,7 +19,7 @@ import torch
 from nli_faith import parity
 from nli_faith.model import NliModel
 from nli_faith.options import ModelOptions
-from nli_faith.packed import FAMILIES, LONGEST, _lengths, open_packed
+from nli_faith.packed import FAMILIES, LONGEST, PackedClassifier, _lengths, open_packed, trial_lengths
 from nli_faith.staging import Staging
 from nli_faith.types import Counts, PairTable
 
@@ -196,14 +196,49 @@ def test_a_kernel_that_does_not_compile_is_not_taken(model, package, monkeypatch
     assert read(loaded, [40])[0].shape == (1, 3)
 
 
+@pytest.mark.parametrize("family", [(0, 64), (64, 128), (128, 384), (384, 512)], ids=str)
+def test_a_kernel_that_fails_for_one_family_of_lengths_is_not_taken(model, monkeypatch, family):
+    """The pairs of unequal lengths run in the family of the longest, and would not show the others."""
+    monkeypatch.setitem(parity.TOLERANCE, "bf16", 0.5)  # a tiny random network rounds coarsely
+    loaded, forward = model(), PlainEncoder.forward_packed
+    loaded.device, loaded._packed, loaded.attention = CUDA, None, "skewed sdpa"
+    assert loaded._pack().endswith("on 20 pairs") and loaded.attention == "packed disentangled-flash"
+
+    def fails(self, hidden, starts, longest, **options):
+        if len(set(options["packed_info"].lengths)) == 1 and family[0] < longest <= family[1]:
+            raise CompilationError("at 3:4")
+        return forward(self, hidden, starts, longest, **options)
+
+    monkeypatch.setattr(PlainEncoder, "forward_packed", fails)
+    loaded._packed, loaded.attention = None, "skewed sdpa"
+    assert loaded._pack() == "no: packed disentangled-flash was tried, but CompilationError: at 3:4"
+    assert loaded._packed is None and loaded.attention == "skewed sdpa"
+
+
+def test_a_packed_batch_stays_within_the_kernels_numbers(model, tiny_model, monkeypatch):
+    monkeypatch.setitem(parity.TOLERANCE, "bf16", 0.2)
+    loaded = model()
+    assert loaded._packed.most_tokens == (2**31 - 1) // (64 * 2) and loaded.budget == tiny_model.budget
+    loaded.budget, loaded._packed = 10**9, None
+    loaded._pack()
+    assert loaded.budget == loaded._packed.most_tokens
+    large = SimpleNamespace(classifier=torch.nn.Linear(1, 1), config=SimpleNamespace(position_buckets=256, num_attention_heads=16))
+    most = PackedClassifier(large, None).most_tokens
+    assert 15 * most * 512 + most * 512 <= 2**31 - 1 < 16 * (most + 1) * 512
+    other = model("fp16")  # the kernel is in bf16 here, and disagrees: the budget stays
+    other.budget, other._packed = 10**9, None
+    monkeypatch.setitem(parity.TOLERANCE, "fp16", -1.0)
+    assert other._pack().startswith("no: ") and other.budget == 10**9
+
+
 def test_what_fails_in_plain_float32_is_not_hidden(model, monkeypatch):
     """The padded network is what everything falls back on."""
-    forward = NliModel._forward
+    forward = NliModel.forward
 
-    def fails(self, batch, dtype=None):
-        return _fail(RuntimeError("no such call")) if (dtype or self.dtype) == "fp32" else forward(self, batch, dtype)
+    def fails(self, batch, dtype):
+        return _fail(RuntimeError("no such call")) if dtype == "fp32" else forward(self, batch, dtype)
 
-    monkeypatch.setattr(NliModel, "_forward", fails)
+    monkeypatch.setattr(NliModel, "forward", fails)
     with pytest.raises(RuntimeError, match="no such call"):
         model()
 
@@ -220,6 +255,15 @@ def test_every_length_is_prepared_behind_the_families_it_belongs_to():
             family = min(family for family in FAMILIES if family >= length)
             assert lengths.index(family) <= lengths.index(length), f"{length} comes before {family}, whose tables it shares"
         assert max(lengths) == min(family for family in FAMILIES if family >= longest)
+
+
+def test_trial_lengths_are_one_of_each_family():
+    assert trial_lengths(512) == [48, 112, 320, 480] and trial_lengths(100) == [48, 100] and trial_lengths(65) == [48, 65]
+    for longest in (1, 64, 129, 512, 2000, LONGEST):
+        lengths = trial_lengths(longest)
+        assert max(lengths) <= longest
+        belongs = [next(family for family in FAMILIES if length <= family) for length in lengths]
+        assert belongs == [family for family in FAMILIES if family <= belongs[-1]] and longest <= belongs[-1]
 
 
 def test_cpus_read_flat(tiny_model, tiny_folder, monkeypatch):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from nli_faith import Scorer
 from nli_faith.cells import make_row
@@ -122,6 +125,7 @@ def test_contenders_take_turns_and_are_given_by_their_median(monkeypatch):
     order, clock = [], iter([1, 2, 9, 9, 1, 2])
     monkeypatch.setattr(courses, "timed", lambda run: run() or next(clock))
     course._report, course._section, course._most = report, "rows", 3
+    course._reader = SimpleNamespace(device=torch.device("cpu"))
     course._contenders = [
         courses.Contender(name, lambda name=name: order.append(name), lambda taken: {"passes": len(taken), "seconds": sorted(taken)[len(taken) // 2]})
         for name in ("one", "other")
@@ -129,6 +133,134 @@ def test_contenders_take_turns_and_are_given_by_their_median(monkeypatch):
     course.race()
     assert order == ["one", "other"] * 3
     assert kept == {"one": {"name": "one", "passes": 3, "seconds": 1}, "other": {"name": "other", "passes": 3, "seconds": 2}}
+
+
+class Stub:
+    """A report that keeps the last line of each name."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, dict] = {}
+
+    def add(self, section: str, line: dict) -> None:
+        self.lines[line["name"]] = line
+
+
+def course_of(tiny_model, device: str = "cpu", texts: int = 400, **args) -> tuple:
+    """(a course over made-up pairs, its report); the device is only said to be that one."""
+    from nli_faith.made_up import made_up_pairs
+
+    plain, report = tiny_model.variant(), Stub()
+    plain.device = torch.device(device)
+    made = (made_up_pairs(32, 40, plain) * 10)[:texts]
+    args = SimpleNamespace(**{"seconds": 0.8, "passes": 2, "parity": 8} | args)
+    return courses.Course(report, "rows", courses.Work(made, made, 0), plain, 1e12, args), report
+
+
+class Runner:
+    """A contender that takes `each` seconds for a batch, however many pairs there are, and raises `error` from call `at` on."""
+
+    def __init__(self, clock, monkeypatch, each: float = 0.01, error: Exception | None = None, at: int = 0) -> None:
+        self.each, self.error, self.at, self.sizes, self.clock = each, error, at, [], clock
+        monkeypatch.setattr(courses.time, "perf_counter", lambda: clock[0])
+
+    def __call__(self, texts) -> np.ndarray:
+        self.sizes.append(len(texts))
+        if self.error is not None and len(self.sizes) > self.at:
+            raise self.error
+        self.clock[0] += self.each
+        return np.full((len(texts), 3), 1 / 3, dtype=np.float32)
+
+
+MEMORY = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nMore lines.")
+
+
+def test_who_runs_out_of_memory_in_a_race_is_left_out_with_a_line(tiny_model, monkeypatch, capsys):
+    course, report = course_of(tiny_model)
+    clock = [0.0]
+    big, small = Runner(clock, monkeypatch, error=MEMORY, at=4), Runner(clock, monkeypatch)  # 3 calls in enter, and one pass
+    course.enter("big", big)
+    course.enter("small", small)
+    course.race()
+    assert report.lines["small"]["passes"] == 2 and report.lines["big"]["passes"] == 1
+    assert "big is left out: OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n" in capsys.readouterr().out
+    faulty = Runner(clock, monkeypatch, error=ValueError("a bug"), at=3)
+    course.enter("faulty", faulty)
+    with pytest.raises(ValueError, match="a bug"):
+        course.race()
+
+
+def test_who_is_spared(capsys, monkeypatch):
+    freed = []
+    monkeypatch.setattr(courses, "free_memory", freed.append)
+    cpu = torch.device("cpu")
+    for error, foreign in ((MEMORY, False), (MEMORY, True), (ImportError("No module named 'x'"), True), (TypeError("odd"), True)):
+        with courses.spared("peer", cpu, foreign):
+            raise error
+        assert f"peer is left out: {type(error).__name__}: " in capsys.readouterr().out
+    assert freed == [cpu] * 4
+    for error, foreign in ((ImportError("x"), False), (KeyboardInterrupt(), True)):
+        with pytest.raises(type(error)), courses.spared("peer", cpu, foreign):
+            raise error
+    with courses.spared("peer", cpu):
+        pass
+    assert len(freed) == 4 and not capsys.readouterr().out
+
+
+def test_a_peer_that_is_not_there_does_not_end_the_run(tmp_path, tiny_folder, monkeypatch, capsys):
+    def missing():
+        raise ModuleNotFoundError("No module named 'sentence_transformers'")
+
+    def too_large(texts):
+        raise MEMORY
+
+    makers = {"absent": missing, "too large": lambda: too_large, "odd": lambda: lambda texts: None}
+    monkeypatch.setattr(throughput, "peers", lambda *args: makers)
+    monkeypatch.setattr(throughput, "export", lambda *args: None)
+    monkeypatch.setattr("nli_faith.model.NliModel._probe", lambda self: None)
+    out = tmp_path / "out.json"
+    throughput.main(["--model", str(tiny_folder), "--device", "cpu", "--dtype", "fp32", "--seconds", "0.02", "--passes", "1",
+                     "--parity", "8", "--out", str(out), "--lengths", "64", "--pairs", "40", "--no-steps"])  # fmt: skip
+    assert [line["name"] for line in json.loads(out.read_text())["64 tokens"]] == ["nli-faith (fp32, flat)"]
+    printed = capsys.readouterr().out
+    assert all(f"{name} is left out: " in printed for name in makers)
+
+
+@pytest.mark.parametrize(("device", "sizes"), [("cpu", [32, 32, 8]), ("cuda", [32, 32, 128, 400, 400, 8])])
+def test_a_gpu_warms_up_with_the_whole_list_which_a_full_batch_sizes(tiny_model, monkeypatch, device, sizes):
+    """It takes as long for 32 pairs as for 128: the time of 32 would make the list a quarter of what a pass has time for."""
+    course, _ = course_of(tiny_model, device)
+    one = Runner([0.0], monkeypatch, each=0.05)
+    course.enter("one", one)
+    assert one.sizes == sizes
+    course.race()
+    assert one.sizes[len(sizes) :] == [400] * 2
+
+
+def test_a_difference_without_a_number_is_valid_json(tiny_model, monkeypatch):
+    course, report = course_of(tiny_model)
+    course.enter("wrong", lambda texts: np.full((len(texts), 3), np.nan, dtype=np.float32))
+    course.race()
+    assert report.lines["wrong"]["max_difference"] is None
+    json.dumps(report.lines, allow_nan=False)
+
+
+def test_ids_that_are_ready_are_made_once_for_a_list(tiny_model, monkeypatch):
+    made, own = [], throughput.list_pairs
+    monkeypatch.setattr(throughput, "list_pairs", lambda texts, *rest: made.append(len(texts)) or own(texts, *rest))
+    run, texts = throughput.ids_ready(tiny_model), [("One premise.", "A claim."), ("Two.", "A claim.")]
+    first = run(texts)
+    assert np.array_equal(first, run(texts)) and made == [2]
+    run(list(texts[:1]))
+    assert made == [2, 1], "another list"
+    assert np.array_equal(first, throughput.ours(tiny_model)(texts))
+
+
+@pytest.mark.parametrize(("device", "there"), [("cpu", False), ("cuda", True)])
+def test_the_device_alone_is_seen_on_gpus(tiny_model, device, there):
+    reader, names = tiny_model.variant(), []
+    reader.device = torch.device(device)
+    throughput.enter_steps(SimpleNamespace(enter=lambda name, *rest, **more: names.append(name)), reader, None, reader)
+    assert ("  ids ready" in names) is there and "  transformers' attention" in names
 
 
 def test_three_passes_are_the_least_by_default(monkeypatch):
@@ -306,17 +438,130 @@ def test_early_exit_writes_its_figures(tmp_path, rows, tiny_folder, capsys, monk
     assert "share_read" in capsys.readouterr().out
 
 
+def test_early_exit_cut_off_leaves_what_was_measured(tmp_path, rows, tiny_folder, monkeypatch):
+    monkeypatch.setattr("nli_faith.model.NliModel._probe", lambda self: None)
+    out, passes, calls = tmp_path / "out.json", early_exit.passes, []
+
+    def cut(*args):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return passes(*args)
+
+    monkeypatch.setattr(early_exit, "passes", cut)
+    with pytest.raises(KeyboardInterrupt):
+        early_exit.main(["--data", str(rows), "--model", str(tiny_folder), "--device", "cpu", "--dtype", "fp32", "--passes", "2",
+                         "--out", str(out)])  # fmt: skip
+    figures = json.loads(out.read_text())
+    assert [(line["name"], line["passes"]) for line in figures["timed"]] == [("exhaustive", 2), ("early exit", 1)]
+    assert figures["finished"] is False and figures["runs"]["claims"] > 0
+
+
+def test_early_exit_takes_a_shape(tmp_path, rows, monkeypatch):
+    """Its folder is gone when the figures are written."""
+    monkeypatch.setitem(timing.SHAPES, "tiny", (1, 64, 2, 96))
+    out = tmp_path / "out.json"
+    early_exit.main(["--data", str(rows), "--shape", "tiny", "--device", "cpu", "--dtype", "fp32", "--passes", "0",
+                     "--out", str(out)])  # fmt: skip
+    figures = json.loads(out.read_text())
+    assert figures["finished"] and len(figures["machine"]["model_hash"]) == 16
+
+
+# The script for GPUs ---------------------------------------------------------------------------------------------
+
+a_shell_script = pytest.mark.skipif(os.name == "nt", reason="a shell script")
+FILES = ["gpu-bench.json", "gpu-doctor.json", "gpu-early-exit.json", "gpu-files-cpu-cpu.json", "gpu-files-cpu.json"]
+
+
+def gpu_script(tmp_path, python: str, *words: str, cwd: Path = ROOT, **places: str) -> subprocess.CompletedProcess:
+    """The script with a stand-in for Python; whatever it leaves is under `tmp_path`."""
+    stand_in = tmp_path / "python"
+    stand_in.write_text(f"#!/bin/sh\n{python}\n")
+    stand_in.chmod(0o755)
+    (tmp_path / "tmp").mkdir(exist_ok=True)
+    folders = {"OUT": str(tmp_path / "out"), "WHEELS": str(tmp_path / "wheels"), "TMPDIR": str(tmp_path / "tmp")}
+    places = folders | {"PYTHON": str(stand_in), "DEVICE": "cpu", "SECONDS_EACH": "0.2", "PATIENCE": "20", "ROWS": "4",
+                        "PEERS": "none", "LENGTHS": "64"} | places  # fmt: skip
+    script = ["bash", str(ROOT / "benchmarks" / "gpu.sh"), *words]
+    done = subprocess.run(script, env=os.environ | places, capture_output=True, text=True, cwd=cwd)
+    assert not list((tmp_path / "tmp").iterdir()), "scratch is left behind"
+    return done
+
+
+# Steps do nothing; what the script itself asks of Python it gets.
+IDLE = f'case "$*" in *nli_faith*|*benchmarks*) echo "$@" >> "$STEPS"; exit 0;; esac\nexec {sys.executable} "$@"'
+
+
+@a_shell_script
+def test_the_gpu_script_says_what_is_missing_before_the_first_step(tmp_path):
+    done = gpu_script(tmp_path, f'exec {sys.executable} -S -E "$@"')
+    assert done.returncode == 1 and not done.stdout
+    assert "lacks torch, numpy, tokenizers, safetensors" in done.stderr and done.stderr.count("\n") == 1 and "nltk" in done.stderr
+    broken = gpu_script(tmp_path, "exit 3")
+    assert broken.returncode == 1 and "does not run; name a Python" in broken.stderr
+
+
+def wheel(folder: Path, name: str) -> None:
+    import zipfile
+
+    folder.mkdir(exist_ok=True)
+    info = f"{name}-1.0.dist-info"
+    files = {f"{name}/__init__.py": "", f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+             f"{info}/RECORD": ""}  # fmt: skip
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as file:
+        for path, text in files.items():
+            file.writestr(path, text)
+
+
+@a_shell_script
+def test_the_gpu_script_takes_wheels_that_were_carried_along(tmp_path):
+    padded = "only the padded path is measured"
+    steps = {"STEPS": str(tmp_path / "steps")}
+    without = gpu_script(tmp_path, IDLE, **steps)
+    assert without.returncode == 0 and (padded in without.stdout) is (importlib.util.find_spec("disentangled_flash") is None)
+    for name in ("disentangled_flash", "triton"):
+        wheel(tmp_path / "wheels", name)
+    done = gpu_script(tmp_path, IDLE, **steps)
+    assert done.returncode == 0 and padded not in done.stdout, done.stdout + done.stderr
+    (tmp_path / "wheels" / "broken-1.0-py3-none-any.whl").write_text("no zip")
+    broken = gpu_script(tmp_path, IDLE, **steps)
+    assert broken.returncode == 1 and "can't be installed" in broken.stderr
+
+
+@a_shell_script
+def test_the_gpu_script_reads_answers_from_where_it_was_called(tmp_path):
+    (tmp_path / "mine.jsonl").write_text("{}\n")
+    done = gpu_script(tmp_path, IDLE, "mine.jsonl", cwd=tmp_path, STEPS=str(tmp_path / "steps"))
+    steps = (tmp_path / "steps").read_text().splitlines()
+    assert done.returncode == 0 and sum(str(tmp_path / "mine.jsonl") in step for step in steps) == 3
+    assert not any("timing.py" in step for step in steps), "no rows are made up"
+    absent = gpu_script(tmp_path, IDLE, "absent.jsonl", cwd=tmp_path, STEPS=str(tmp_path / "steps"))
+    assert absent.returncode == 1 and "absent.jsonl can't be read" in absent.stderr
+
+
+@a_shell_script
+def test_no_step_of_the_gpu_script_runs_past_its_time(tmp_path):
+    slow = IDLE.replace("exit 0", "sleep 4; exit 0", 1)
+    done = gpu_script(tmp_path, slow, STEPS=str(tmp_path / "steps"), PATIENCE="1", TOTAL="8")
+    assert done.returncode == 1 and "parity LEFT OUT: the 8 s are over" in done.stdout
+    assert len((tmp_path / "steps").read_text().splitlines()) == 1, "of the first step"
+
+
+def test_the_limits_of_the_gpu_script_add_up_to_less_than_its_time():
+    script = (ROOT / "benchmarks" / "gpu.sh").read_text()
+    limits = {name: int(limit) for limit, name in re.findall(r'step (\d+) "?(\w+[^"$]*)', script)}
+    assert 3 * limits.pop("throughput, ") + 2 * limits.pop("files, ") + sum(limits.values()) <= 580 < 600
+    assert set(limits) == {"doctor ", "parity ", "made-up rows", "early exit"}
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@a_shell_script
 def test_the_gpu_script_can_be_rehearsed(tmp_path):
     """Every step begins and ends well; the shapes base and large are too slow here, so that Python is a stand-in for them."""
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\ncase "$*" in *--shape*) exit 0;; esac\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-    places = {"PYTHON": str(python), "DEVICE": "cpu", "SECONDS_EACH": "0.2", "PATIENCE": "20", "ROWS": "4", "OUT": str(tmp_path / "out"), "PEERS": "none",
-              "LENGTHS": "64"}  # fmt: skip
-    done = subprocess.run(["bash", str(ROOT / "benchmarks" / "gpu.sh")], env=os.environ | places, capture_output=True, text=True)
+    stand_in = f'case "$*" in *--shape*) exit 0;; esac\nexec {sys.executable} "$@"'
+    done = gpu_script(tmp_path, stand_in, ROWS="1")
     assert "FAILED" not in done.stdout and done.returncode == 0, done.stdout + done.stderr
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "gpu-early-exit.json", "gpu-files-cpu-cpu.json", "gpu-files-cpu.json", "gpu-throughput-xsmall.json",
-    ]  # fmt: skip
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [*FILES, "gpu-throughput-xsmall.json"]
+    assert json.loads((tmp_path / "out" / "gpu-doctor.json").read_text())["ok"] and "OUTSIDE" not in done.stdout
+    assert json.loads((tmp_path / "out" / "gpu-bench.json").read_text())["parity"]["ok"]
