@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 
 from nli_faith.disk import put
 from nli_faith.errors import InputError, UsageError
+from nli_faith.summary import claim_rule
 
 FORMAT = "nli-faith calibration 1"
 
@@ -22,6 +23,7 @@ class Run:
         model: its name, which decides nothing; model_hash: its content.
         labels: names of its outputs, in order; None when it has none, or in a file that was written without them.
         window, granularity, joined_evidence, prefix_pronouns, strict_numbers: see the README.
+        claim_rule: what `summary.claim_rule` says; None in a file that was written without it.
     """
 
     model: str | None
@@ -32,6 +34,7 @@ class Run:
     joined_evidence: int | None = None
     prefix_pronouns: bool = False
     strict_numbers: bool = False
+    claim_rule: float | str | None = None
 
     @classmethod
     def read(cls, made: Mapping, options: Mapping) -> Run:
@@ -41,14 +44,18 @@ class Run:
             KeyError: no hash of a model.
         """
         found = {name: options[name] for name in ("granularity", *_OPTIONS) if options.get(name) is not None}
+        rule = options["claim_rule"] if "claim_rule" in options else claim_rule(options)
         return cls(made.get("model"), made["model_hash"], made.get("window"), found.pop("granularity", None),
-                   made.get("labels"), **found)  # fmt: skip
+                   made.get("labels"), claim_rule=rule, **found)  # fmt: skip
 
     def difference(self, other: Run) -> tuple[str, object, object] | None:
         """(what, here, there) of the first thing for which supports of both can't be compared, or None."""
         for name, what in _COMPARED.items():
             ours, theirs = getattr(self, name), getattr(other, name)
-            if ours != theirs and not (name == "labels" and None in (ours, theirs)):
+            unknown = name in ("labels", "claim_rule") and None in (ours, theirs)
+            # Only these two options read an unsupported claim again, or take its support away.
+            no_matter = name == "claim_rule" and not self.strict_numbers and self.joined_evidence is None
+            if ours != theirs and not unknown and not no_matter:
                 return what, ours, theirs
         return None
 
@@ -57,6 +64,7 @@ _OPTIONS = ("joined_evidence", "prefix_pronouns", "strict_numbers")
 _COMPARED = {
     "model_hash": "model hash", "window": "window", "granularity": "granularity", "labels": "order of labels",
     "joined_evidence": "--joined-evidence", "prefix_pronouns": "--prefix-pronouns", "strict_numbers": "--strict-numbers",
+    "claim_rule": "rule for claims",
 }  # fmt: skip
 
 
@@ -69,12 +77,17 @@ class Calibration:
         threshold: in (0, 1]; a row or claim below it is flagged.
         aim: what was asked for: {"name": "target_precision", "value": 0.9}, or "max_f1" or "balanced" with None.
         n, unfaithful: labels that the threshold decides, and those of them that say unfaithful.
-        figures: name -> [value, low, high], cross-fitted; see `calibrate.measure`.
+        figures: name -> [value, low, high] or None, cross-fitted; see `figures.measure`.
         states: status -> [faithful, unfaithful] labels; row level only, for the errors that a route leads to.
         curve: "support", "n", "unfaithful": the labels in steps of rising support.
-        date: ISO day; labels: where they came from; left_out: rows without a label, or that no threshold decides.
-        model, model_hash, window, granularity, joined_evidence, prefix_pronouns, strict_numbers: of the run that scored
-            the labels; output_labels: its `Run.labels`. A file that was written without the last four means the defaults.
+        margins: "margin", "n", "unfaithful": the same by `cuts.margins` from the threshold of the other labels, for errors
+            that are not those of the labels it was chosen on; None at claim level and in a file written without it.
+        parts: "all" of cross-fitting, and those "without" a threshold; None in a file written without it.
+        date: ISO day; labels: where they came from, how they were read, and warnings; left_out: rows without a label, or
+            that no threshold decides.
+        model, model_hash, window, granularity, joined_evidence, prefix_pronouns, strict_numbers, claim_rule: of the run
+            that scored the labels; output_labels: its `Run.labels`. A file that was written without one of them means the
+            default, or of `output_labels` and `claim_rule` that they are not known.
     """
 
     level: str
@@ -97,12 +110,15 @@ class Calibration:
     joined_evidence: int | None = None
     prefix_pronouns: bool = False
     strict_numbers: bool = False
+    claim_rule: float | str | None = None
+    margins: dict[str, list] | None = None
+    parts: dict[str, int] | None = None
 
     @property
     def run(self) -> Run:
         """The run that scored the labels."""
         return Run(self.model, self.model_hash, self.window, self.granularity, self.output_labels,
-                   self.joined_evidence, self.prefix_pronouns, self.strict_numbers)  # fmt: skip
+                   self.joined_evidence, self.prefix_pronouns, self.strict_numbers, self.claim_rule)  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write the file; it appears whole."""
@@ -117,7 +133,9 @@ class Calibration:
 
     def check(self, run: Run, what: str = "this run") -> None:
         """InputError when the supports it was found on are not those of `run`."""
-        different = self.run.difference(run)
+        # A calibration of claims is the rule of the run that it is used for.
+        ours = self.run if self.level == "row" else replace(self.run, claim_rule=None)
+        different = ours.difference(run)
         if different is not None:
             name, ours, theirs = different
             raise InputError(
@@ -143,7 +161,8 @@ def load_calibration(path: str | Path) -> Calibration:
         raise InputError(f"{path} is no calibration of this version. Make one with `nli-faith calibrate LABELS -o FILE`.")
     made = Calibration(**{field.name: stored[field.name] for field in fields(Calibration) if field.name in stored})
     whole = isinstance(made.threshold, (int, float)) and 0.0 < made.threshold <= 1.0 and made.level in ("row", "claim")
-    whole = whole and _is_curve(made.curve) and isinstance(made.states, dict) and all(map(_is_pair, made.states.values()))
+    whole = whole and _is_curve(made.curve, "support") and (made.margins is None or _is_curve(made.margins, "margin"))
+    whole = whole and isinstance(made.states, dict) and all(map(_is_pair, made.states.values()))
     if not whole:
         raise InputError(
             f"{path} holds level {made.level!r} and threshold {made.threshold!r}, or counts of labels, which can't be. "
@@ -152,8 +171,8 @@ def load_calibration(path: str | Path) -> Calibration:
     return made
 
 
-def _is_curve(curve: object) -> bool:
-    columns = [curve.get(name) for name in ("support", "n", "unfaithful")] if isinstance(curve, dict) else [None]
+def _is_curve(curve: object, of: str) -> bool:
+    columns = [curve.get(name) for name in (of, "n", "unfaithful")] if isinstance(curve, dict) else [None]
     numbers = all(isinstance(column, list) and all(isinstance(x, (int, float)) for x in column) for column in columns)
     return numbers and len(set(map(len, columns))) == 1
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 FEWEST_FLAGS = 5  # a precision that was counted on fewer is luck
+_LEAST = 2.0**-24  # what is nearer to 0 or 1 is rounding of float32
 
 # (flagged, caught, n, unfaithful) -> what a cut is worth; -inf where it is not allowed. The first two are int[cuts].
 Worth = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
@@ -50,17 +51,29 @@ def best_threshold(support: np.ndarray, unfaithful: np.ndarray, aim: Aim) -> flo
     """
     if not len(support):
         return None
-    values, place = np.unique(support, return_inverse=True)
-    flagged = np.concatenate([[0], np.cumsum(np.bincount(place))])
-    caught = np.concatenate([[0], np.cumsum(np.bincount(place, weights=unfaithful))])
+    low, high, flagged, caught = _cuts(support, unfaithful)
     worth = aim.worth(flagged, caught, len(support), int(unfaithful.sum()))
-    low, high = np.concatenate([[0.0], values]), np.concatenate([values, [1.0]])
     worth = np.where(low < high, worth, -np.inf)  # nothing lies below 0 or above 1
     best = np.flatnonzero(worth >= worth.max() - 1e-12) if np.isfinite(worth.max()) else []
     if not len(best):
         return None
     middle = int(best[len(best) // 2])
     return between(float(low[middle]), float(high[middle]))
+
+
+def best_precision(support: np.ndarray, unfaithful: np.ndarray) -> float | None:
+    """The highest precision of a threshold that flags `FEWEST_FLAGS` or more; None when none does."""
+    low, high, flagged, caught = _cuts(support, unfaithful)
+    allowed = (low < high) & (flagged >= FEWEST_FLAGS)
+    return float((caught[allowed] / flagged[allowed]).max()) if allowed.any() else None
+
+
+def _cuts(support: np.ndarray, unfaithful: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, flagged, caught) of every cut: the supports it lies between, and what lies below it."""
+    values, place = np.unique(support, return_inverse=True)
+    flagged = np.concatenate([[0], np.cumsum(np.bincount(place))])
+    caught = np.concatenate([[0], np.cumsum(np.bincount(place, weights=unfaithful))])
+    return np.concatenate([[0.0], values]), np.concatenate([values, [1.0]]), flagged, caught
 
 
 def between(low: float, high: float) -> float:
@@ -72,18 +85,35 @@ def between(low: float, high: float) -> float:
     return high
 
 
-def cross_fitted(support: np.ndarray, unfaithful: np.ndarray, group: np.ndarray, aim: Aim, folds: int = 5) -> np.ndarray:
-    """bool[n]: what is flagged when every fifth of the groups is held against the threshold of the others.
+def thresholds_of_others(
+    support: np.ndarray, unfaithful: np.ndarray, group: np.ndarray, aim: Aim, folds: int = 5
+) -> tuple[np.ndarray, list[bool]]:
+    """For every label the threshold of the other four fifths of the groups, and for every fifth whether there was one.
 
     A threshold looks better on the labels that it was chosen on than on any other; this is what it is worth elsewhere.
+
+    Returns:
+        float64[n], 0 where the others have no threshold, so that nothing is flagged; bool of each part that holds labels.
     """
     _, place = np.unique(group, return_inverse=True)
     count = int(place.max()) + 1 if len(place) else 0
     fold = (np.random.default_rng(0).permutation(count) % folds)[place]
-    flags = np.zeros(len(support), dtype=bool)
-    for k in range(folds):
+    thresholds, found = np.zeros(len(support)), []
+    for k in range(min(folds, count)):
         own, others = fold == k, fold != k
         threshold = best_threshold(support[others], unfaithful[others], aim)
-        if threshold is not None:
-            flags[own] = support[own] < threshold
-    return flags
+        found.append(threshold is not None)
+        thresholds[own] = threshold or 0.0
+    return thresholds, found
+
+
+def log_odds(p: np.ndarray) -> np.ndarray:
+    """float64[n], finite also for 0 and 1: models crowd their probabilities there."""
+    p = np.clip(p, _LEAST, 1 - _LEAST)
+    return np.log(p) - np.log1p(-p)
+
+
+def margins(support: np.ndarray, threshold: np.ndarray | float) -> np.ndarray:
+    """float64[n]: log odds of `support` above those of `threshold`; negative for what is flagged, and for nothing else."""
+    gap = log_odds(support) - log_odds(np.asarray(threshold, dtype=np.float64))
+    return np.where(support < threshold, np.minimum(gap, -_LEAST), np.maximum(gap, 0.0))

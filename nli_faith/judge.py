@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ from nli_faith.errors import InputError
 from nli_faith.json_text import to_json
 from nli_faith.labels import VERDICTS, LabelReader, pick_column
 from nli_faith.readers import Reader
-from nli_faith.scored import claims_of
-from nli_faith.triage import FAIL, JUDGE, PASS, Triage
+from nli_faith.scored_cells import FAIL, JUDGE, PASS, claims_of
+from nli_faith.triage import Triage
 
 _KEPT = ("text", "hypothesis", "verdict", "support", "chunk", "evidence")
 _NAMED = 5
@@ -112,14 +112,16 @@ def read_routes(path: str, reader: Reader, id: str | None) -> tuple[list[str], l
 
 
 def read_verdicts(
-    path: str, reader: Reader, ids: Sequence[str | None], id: str | None, verdict: str | None
-) -> dict[int, bool | None]:
+    path: str, reader: Reader, ids: Sequence[str | None], id: str | None, verdict: str | None,
+    log: Callable[[str], None] = lambda line: None,
+) -> dict[int, bool | None]:  # fmt: skip
     """Row -> faithful, from a file with `row` (the position) or the id, and a verdict.
 
     Raises:
-        InputError: rows that are unknown, or there twice, or an unknown spelling of a verdict; all with names.
+        InputError: rows that are unknown, or there twice, or whose id is another than in the routed file; several columns
+            that may be the verdict; an unknown spelling of one; all with names.
     """
-    column = pick_column(reader.names, verdict, VERDICTS, "--verdict", path, reader.named_by)
+    column = _verdict_column(path, reader, verdict)
     key = "row" if id is None and "row" in reader.names else (id or "id")
     if key not in reader.names:
         raise InputError(
@@ -135,13 +137,42 @@ def read_verdicts(
     labels = LabelReader(column, path)
     given: list[str | None] = []
     said: list[bool | None] = []
+    names: list[object] = []
     for records, _ in reader.batches(0):
         said += labels.read(records.cells(column), len(given))
-        given += [_row_key(cell) if key == "row" else _key(cell) for cell in records.cells(key)]
+        if key == "row" and "id" in reader.names:
+            names += records.cells("id")
+        given += [_number_key(cell) if key == "row" else _key(cell) for cell in records.cells(key)]
     labels.check()
     _refuse(path, key, [value for value in given if value not in places], f"name no single row of {len(ids)}")
     _refuse(path, key, [value for value, count in Counter(given).items() if count > 1], "are there more than once")
+    for row, name in zip(given, names):
+        theirs, ours = _number_key(name), _number_key(ids[int(row)])
+        if None not in (theirs, ours) and theirs != ours:
+            raise InputError(
+                f"{path}: the verdict of row {row} has the id {theirs!r}, and row {row} of the routed file {ours!r}, so "
+                "one of the files was put in another order. Remove the column that is wrong, row or id, from the verdicts."
+            )
+    if labels.read_as is not None:
+        log(labels.read_as)
     return {places[value]: verdict for value, verdict in zip(given, said, strict=True)}
+
+
+def _verdict_column(path: str, reader: Reader, chosen: str | None) -> str:
+    """The column of the judge's verdicts; never a guess between several, nor our own `faithful` in a copy of our output."""
+    there = [name for name in VERDICTS if name in reader.names]
+    if chosen is None and len(there) > 1:
+        raise InputError(
+            f"{path} has the columns {', '.join(there)}, of which only one can be the judge's verdict. "
+            "Name it with --verdict COLUMN."
+        )
+    ours = [name for name in ("min_support", "status") if name in reader.names]
+    if chosen is None and there == ["faithful"] and ours:
+        raise InputError(
+            f"{path}: its column 'faithful' stands beside {ours[0]!r}, so it looks like nli-faith's own verdict and not the "
+            "judge's. Name the judge's with --verdict COLUMN."
+        )
+    return pick_column(reader.names, chosen, VERDICTS, "--verdict", path, reader.named_by)
 
 
 def _refuse(path: str, key: str, values: Sequence[str | None], why: str) -> None:
@@ -153,14 +184,15 @@ def _refuse(path: str, key: str, values: Sequence[str | None], why: str) -> None
 
 def _key(cell: object) -> str | None:
     """An id as text, so that 7, 7.0 and "7" are one; formats differ in what they make of a number."""
-    if cell is None or cell == "":
+    if cell is None or cell == "" or cell != cell:
         return None
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)
-    return str(cell)
+    # As the file of --judge-out spells a date or a UUID.
+    return cell if isinstance(cell, str) else to_json(cell).strip('"')
 
 
-def _row_key(cell: object) -> str | None:
-    """The same of a position, which is a number in any spelling: what wrote a CSV file may have made 3.0 of it."""
+def _number_key(cell: object) -> str | None:
+    """The same of what is a number in any spelling: what wrote a CSV file may have made 3.0 of it."""
     found = re.fullmatch(r"\s*(\d+)(?:\.0*)?\s*", cell, re.ASCII) if isinstance(cell, str) else None
     return _key(cell) if found is None else found[1].lstrip("0") or "0"

@@ -56,7 +56,7 @@ def add_merge(commands) -> None:
                         help="file with a column row (the position) or the id, and faithful, label or verdict")  # fmt: skip
     parser.add_argument("-o", "--out", metavar="FILE", help="output (default: <stem>.merged.<format>)")
     parser.add_argument("--id", metavar="C", help="column of the id in both files (default: row, else id)")
-    parser.add_argument("--verdict", metavar="COLUMN", help="column of the verdict (default: by its name)")
+    parser.add_argument("--verdict", metavar="COLUMN", help="column of the verdict (default: the one of these names that is there)")
     parser.add_argument("--overwrite-columns", action="store_true", help="replace the columns of an earlier merge")
     _add_run(parser, "output", summary=False)
 

@@ -44,7 +44,9 @@ def run_triage(args: argparse.Namespace) -> int:
     """Write the routed copy, and the rows for the judge."""
     from nli_faith.copies import ROUTE_FIELDS, check_new, write_copy
     from nli_faith.prefilter_display import show_triage
-    from nli_faith.scored import ROW, open_scored, read_run, read_scored
+    from nli_faith.scored import ROW, open_scored, read_scored
+    from nli_faith.scored_cells import JUDGE
+    from nli_faith.scored_runs import read_run
     from nli_faith.targets import check_free, find_target
     from nli_faith.triage import by_budget, by_miss, expected, threshold_of
 
@@ -75,6 +77,10 @@ def run_triage(args: argparse.Namespace) -> int:
         threshold = threshold_of(scored, args.scored) if calibration is None else calibration.threshold
         triage = by_budget(scored, threshold, args.budget or 0.0)
     chances = None if calibration is None else expected(triage, calibration)
+    if calibration is not None and calibration.margins is None:
+        _log(f"{args.calibration} is of an earlier version: what it lets expect was measured on the labels that its threshold "
+             "was chosen on, and looks better than it is. Make it anew with `nli-faith calibrate`.")  # fmt: skip
+    over = 0 if args.budget is None else triage.count(JUDGE) - int(args.budget * len(scored) + 1e-9)
     metadata = {
         "nli_faith_triage": json.dumps({
             "threshold": triage.threshold, "budget": args.budget, "max_miss": args.max_miss,
@@ -89,6 +95,8 @@ def run_triage(args: argparse.Namespace) -> int:
     values = [triage.risk.tolist(), triage.route.tolist()]
     write_copy(reader, target, ROUTE_FIELDS, values, metadata, args.overwrite, last=judge)
     _log(f"Wrote {target.path}.")
+    if over > 0:
+        _log(f"{over} rows more than --budget {args.budget:g} allows go to the judge, as they could not be scored.")
     with reader_may_go():
         show_triage(args, triage, chances, None if calibration is None else sum(map(sum, calibration.states.values())))
     return 0
@@ -99,7 +107,7 @@ def run_merge(args: argparse.Namespace) -> int:
     from nli_faith.copies import VERDICT_FIELDS, check_new, write_copy
     from nli_faith.judge import merge, read_routes, read_verdicts
     from nli_faith.prefilter_display import show_merged
-    from nli_faith.readers import open_reader
+    from nli_faith.readers import NoRows, open_reader
     from nli_faith.sources import find_sources, split_ending
     from nli_faith.targets import check_free, find_target
 
@@ -114,7 +122,12 @@ def run_merge(args: argparse.Namespace) -> int:
     reader = open_reader([source])
     check_new(reader, VERDICT_FIELDS, args.routed, args.overwrite_columns)
     routes, ids = read_routes(args.routed, reader, args.id or "id")
-    merged = merge(routes, read_verdicts(args.verdicts, open_reader([given]), ids, args.id, args.verdict))
+    try:
+        verdicts = read_verdicts(args.verdicts, open_reader([given]), ids, args.id, args.verdict, _log)
+    except NoRows:  # of a triage that sends nothing to the judge
+        _log(f"{args.verdicts} is empty: no verdicts.")
+        verdicts = {}
+    merged = merge(routes, verdicts)
     write_copy(reader, target, VERDICT_FIELDS, [merged.judge, merged.final, merged.source], {}, args.overwrite)
     _log(f"Wrote {target.path}.")
     counts = {"rows": len(routes), "faithful": merged.final.count(True), "unfaithful": merged.final.count(False),

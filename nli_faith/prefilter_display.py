@@ -17,15 +17,20 @@ def show_agreement(args: argparse.Namespace, error) -> None:
 
 def show_calibration(args: argparse.Namespace, made) -> None:
     if args.json:
-        show_json({name: getattr(made, name) for name in ("level", "threshold", "aim", "n", "unfaithful", "figures")}, indent=None)
+        told = {name: getattr(made, name) for name in ("level", "threshold", "aim", "n", "unfaithful", "figures", "parts")}
+        show_json(told | {name: made.labels[name] for name in ("read_as", "warnings")}, indent=None)
         return
     what = "min_support" if made.level == "row" else "P(entailment)"
     print(f"threshold          {made.threshold:g} on {what}: below it, {'an answer' if made.level == 'row' else 'a claim'}"
           " is flagged")  # fmt: skip
     print(f"labels             {made.n}, {made.unfaithful} of them unfaithful")
     for name, figure in made.figures.items():
-        print(f"{name.replace('_', ' '):<18} {percent(tuple(figure))}")
+        print(f"{name.replace('_', ' '):<18} {percent(figure)}")
     print("Measured on labels that the threshold was not chosen on (five parts); 95 % intervals.")
+    if made.parts["without"]:
+        print(f"In {made.parts['without']} of the {made.parts['all']} parts no threshold was found, so nothing was flagged there.")
+    for warning in made.labels["warnings"]:
+        print(f"Warning: {warning}")
 
 
 def show_triage(args: argparse.Namespace, triage, chances: dict | None, labels: int | None) -> None:
@@ -43,7 +48,8 @@ def show_triage(args: argparse.Namespace, triage, chances: dict | None, labels: 
     if chances is None:
         print("How many of these routes are wrong can't be known without labels: see nli-faith calibrate.")
         return
-    print(f"Expected of all rows, by {labels:,} labels: unfaithful but passed {percent(chances['miss'])}, "
+    at_most = "" if triage.misses is None else "at most "
+    print(f"Expected of all rows, by {labels:,} labels: unfaithful but passed {at_most}{percent(chances['miss'])}, "
           f"faithful but failed {percent(chances['false_alarm'])}.")  # fmt: skip
     share, low, high = counts["judge"] / max(rows, 1), *chances["judged"][1:]
     if not low <= share <= high:

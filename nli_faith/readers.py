@@ -26,6 +26,10 @@ from nli_faith.sources import Source
 LONGEST_CSV_CELL = 64 << 20
 
 
+class NoRows(InputError):
+    """A file of text in which there is nothing at all, which may be what its reader expects."""
+
+
 class JsonReader:
     """JSONL line by line, or the objects of a JSON array; `names` are the keys of the first `named_by` rows, in order."""
 
@@ -34,7 +38,7 @@ class JsonReader:
         batches = self.batches(0)
         first, _ = next(batches, (JsonRecords([], []), None))
         if not len(first):
-            raise InputError(f"{_names(sources)} holds no rows, so there is nothing to score.")
+            raise NoRows(f"{_names(sources)} holds no rows, so there is nothing to score.")
         self.names = list(dict.fromkeys(key for value in first.values for key in value))
         self.named_by = None if next(batches, None) is None else len(first)
         for source in sources if sources[0].format == "json" else ():
@@ -142,7 +146,7 @@ def _csv_header(source: Source) -> list[str]:
     with _reading(source), source.open() as raw:
         header = next(_csv_lines(source, raw), (1, []))[1]
     if not header:
-        raise InputError(f"{source.name} is empty; expected a header line with the names of the columns.")
+        raise NoRows(f"{source.name} is empty; expected a header line with the names of the columns.")
     if len(header) == 1 and any(sign in header[0] for sign in ";\t|"):
         raise InputError(
             f"{source.name} has one column, {header[0]!r}: its cells are not separated by commas. Save it with commas."

@@ -1,23 +1,20 @@
-"""Files that `nli-faith score` wrote, read back: the states and supports of rows or claims, and the run that made them."""
+"""Files that `nli-faith score` wrote, read back: the states and supports of rows or claims, and people's labels."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nli_faith.calibrations import Run
 from nli_faith.columns import lacks
 from nli_faith.errors import InputError
 from nli_faith.labels import CLAIM_LABELS, ROW_LABELS, LabelReader, pick_column
 from nli_faith.readers import Reader, open_reader
 from nli_faith.records import ArrowRecords, Records
-from nli_faith.scored_cells import claims_of, number_of, position_of, truth_of
+from nli_faith.scored_cells import JUDGE, claims_of, number_of, position_of, truth_of
 from nli_faith.sources import Source, find_sources
 from nli_faith.types import CLAIM, STATUSES
 
@@ -37,6 +34,7 @@ class Scored:
         said: object[n], the file's own verdict: True, False or None.
         group: int64[n], the row; claims of one answer share it.
         label: object[n], True for faithful, False, or None; all None when no labels were read.
+        read_as, warnings: sentences on how the labels were read, and on what they can't tell.
     """
 
     level: str
@@ -45,6 +43,8 @@ class Scored:
     said: np.ndarray
     group: np.ndarray
     label: np.ndarray
+    read_as: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.status)
@@ -80,56 +80,44 @@ def read_scored(path: str, reader: Reader, level: str, label: str | None = None)
     """
     labels = None if label is None else LabelReader(label, path)
     columns: list[list] = [[], [], [], [], []]
+    routes: list[object] = []
     start = 0
     for records, _ in reader.batches(0):
         _check_exhaustive(path, records, level, start)
         rows = _row_columns(records, start) if level == ROW else _claim_columns(records, path, start)
         found = [None] * len(records) if labels is None else labels.read(records.cells(label), start)
         support = [number_of(cell, path, start + i) for i, cell in enumerate(rows[1])]
-        for whole, values in zip(columns, (rows[0], support, map(truth_of, rows[2]), rows[3], found), strict=True):
+        said = [truth_of(cell, "faithful", path, start + i) for i, cell in enumerate(rows[2])]
+        for whole, values in zip(columns, (rows[0], support, said, rows[3], found), strict=True):
             whole.extend(values)
+        if "route" in reader.names:
+            routes.extend(records.cells("route"))
         start += len(records)
     if labels is not None:
         labels.check()
+    read_as = (labels.read_as,) if labels is not None and labels.read_as is not None else ()
     kinds = (object, np.float64, object, np.int64, object)
-    scored = Scored(level, *(_array(whole, kind) for whole, kind in zip(columns, kinds, strict=True)))
+    made = [_array(whole, kind) for whole, kind in zip(columns, kinds, strict=True)]
+    scored = Scored(level, *made, read_as, _judged_only(routes, columns[4]))
     _check_states(path, scored)
     return scored
+
+
+def _judged_only(routes: Sequence, labels: Sequence) -> tuple[str, ...]:
+    """A warning when all labels are of rows that triage sent to the judge, and other rows have none."""
+    labelled = {route for route, label in zip(routes, labels) if label is not None}
+    if labelled != {JUDGE} or set(routes) == {JUDGE}:
+        return ()
+    return (
+        "All labels are of rows that triage sent to the judge, which are the hard ones, so threshold and figures do not "
+        "hold for all rows. Label some of the rows that passed or failed too.",
+    )
 
 
 def _array(values: Sequence, kind: type) -> np.ndarray:
     made = np.empty(len(values), dtype=kind)
     made[:] = values
     return made
-
-
-def read_run(source: Source, reader: Reader, summary: str | None = None) -> Run:
-    """The run that scored a file: from `summary`, or the parquet footer, or the summary beside it.
-
-    Raises:
-        InputError: none of them says which model it was.
-    """
-    footer = ((reader.schema.metadata if reader.schema is not None else None) or {}).get(b"nli_faith")
-    beside = Path(f"{source.path}.summary.json")
-    if summary is None and footer is None and source.local and beside.exists():
-        summary = str(beside)
-    if summary is None and footer is None:
-        raise InputError(
-            f"{source.name} does not say which model scored it, and {beside.name} is not beside it. "
-            "Name the summary of the run that scored it with --summary FILE."
-        )
-    try:
-        if summary is None:
-            made = json.loads(footer)["scorer"]
-            return Run.read(made, made.get("options") or {})
-        made = json.loads(Path(summary).read_text("utf-8"))
-        return Run.read(made, made)
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        what = f"{summary} is no summary" if summary is not None else f"The footer of {source.name} is not that"
-        raise InputError(
-            f"{what} of a run of this version ({type(error).__name__}: {error}). "
-            "Give the file <OUT>.summary.json that `nli-faith score` wrote with --summary FILE."
-        ) from None
 
 
 def label_column(path: str, reader: Reader, level: str, label: str | None) -> str:
@@ -179,7 +167,8 @@ def _check_exhaustive(path: str, records: Records, level: str, start: int) -> No
 def _first_early(path: str, records: Records, level: str, start: int) -> int | None:
     """The first row of the batch, which begins with row `start`, with a claim whose windows were not all read."""
     if level == CLAIM_LEVEL:
-        return next((i for i, cell in enumerate(records.cells("exhaustive")) if truth_of(cell) is False), None)
+        cells = enumerate(records.cells("exhaustive"))
+        return next((i for i, cell in cells if truth_of(cell, "exhaustive", path, start + i) is False), None)
     if isinstance(records, ArrowRecords) and _holds_claims(records.data["claims"].type):
         # Without making Python objects of all texts and evidence.
         column = records.data["claims"].combine_chunks()
@@ -190,13 +179,17 @@ def _first_early(path: str, records: Records, level: str, start: int) -> int | N
         return int(pc.filter(pc.list_parent_indices(column), early)[0].as_py())
     for i, cell in enumerate(records.cells("claims")):
         where = f"{path}, row {start + i} (counted from 0)"
-        if any(truth_of(claim.get("exhaustive")) is False for claim in claims_of(cell, where)):
-            return i
+        for claim in claims_of(cell, where):
+            if truth_of(claim.get("exhaustive"), "exhaustive", path, start + i) is False:
+                return i
     return None
 
 
 def _holds_claims(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) and pa.types.is_struct(kind.value_type) and kind.value_type.get_field_index("exhaustive") >= 0
+    if not (pa.types.is_list(kind) and pa.types.is_struct(kind.value_type)):
+        return False
+    at = kind.value_type.get_field_index("exhaustive")
+    return at >= 0 and pa.types.is_boolean(kind.value_type.field(at).type)
 
 
 def _check_states(path: str, scored: Scored) -> None:

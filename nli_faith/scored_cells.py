@@ -6,6 +6,9 @@ import json
 
 from nli_faith.errors import InputError
 
+PASS, FAIL, JUDGE = "pass", "fail", "judge"  # what a cell of the column `route` holds
+_TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False, "": None}
+
 
 def claims_of(cell: object, where: str) -> list[dict]:
     """The claims of one row, as dicts, from a cell of any format.
@@ -51,8 +54,18 @@ def position_of(cell: object, path: str, position: int) -> int:
     return int(number)
 
 
-def truth_of(cell: object) -> bool | None:
-    """A truth value as it stands in parquet, JSON or CSV."""
-    if isinstance(cell, str):
-        return {"true": True, "false": False}.get(cell.strip().lower())
-    return None if cell is None else bool(cell)
+def truth_of(cell: object, name: str, path: str, position: int) -> bool | None:
+    """A truth value as it stands in parquet, JSON or CSV, also as a number; None where there is none.
+
+    Raises:
+        InputError: anything else, which is never taken for "no value".
+    """
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return None
+    text = str(cell).strip().lower()
+    if text not in _TRUTHS:
+        raise InputError(
+            f"{path}, row {position} (counted from 0): {name!r} holds {str(cell)[:60]!r} and no truth value. "
+            "Write true or false, or score the file again."
+        )
+    return _TRUTHS[text]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from nli_faith.json_text import to_json
@@ -148,6 +148,7 @@ def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> di
         "joined_evidence": options.get("joined_evidence"),
         "prefix_pronouns": options.get("prefix_pronouns", False),
         "strict_numbers": options.get("strict_numbers", False),
+        "claim_rule": claim_rule(options),
         "fp32_retries": counts.fp32_retries,
         "out_of_memory": counts.out_of_memory,
         "unmeasured_language": counts.unmeasured_language,
@@ -163,6 +164,20 @@ def make_summary(whole: Statistics, identity: dict, by: str | None = None) -> di
             "rows_left_out": whole.tally.rows - sum(tally.rows for _, tally in shown),
         }
     return summary
+
+
+def claim_rule(options: Mapping) -> float | str | None:
+    """P(entailment) from which a window supports a claim, or "argmax"; None when the options do not say.
+
+    Args:
+        options: of a scorer's identity; `calibration` is None, its path, or its identity.
+    """
+    calibration = options.get("calibration")
+    if isinstance(calibration, Mapping) and calibration.get("level") == "claim":
+        return calibration["threshold"]
+    if "threshold" not in options:
+        return None
+    return "argmax" if options["threshold"] is None else options["threshold"]
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nli_faith.calibrations import Calibration
+from nli_faith.cuts import log_odds, margins
 from nli_faith.errors import InputError
 from nli_faith.proportions import Figure, wilson
 from nli_faith.scored import Scored
+from nli_faith.scored_cells import FAIL, JUDGE, PASS
 
-PASS, FAIL, JUDGE = "pass", "fail", "judge"
 # A row that was not scored needs no threshold: status -> (route, risk). Of an error nothing is known.
 _SETTLED = {"no_claims": (PASS, 0.0), "no_context": (FAIL, 1.0), "empty_answer": (FAIL, 1.0), "error": (JUDGE, 0.5)}
-_LEAST = 2.0**-24  # what is nearer to 0 or 1 is rounding of float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Triage:
         threshold: a row of at least this `min_support` passes, if it isn't judged.
         passes_from, fails_below: the same as marks on `min_support`, for rows that are not in the file; between them a
             row would be judged. Infinity when none would pass, 0 when none would fail.
+        misses: labels that are unfaithful and pass, where the marks were chosen by their number; else None.
     """
 
     route: np.ndarray
@@ -38,6 +39,7 @@ class Triage:
     threshold: float
     passes_from: float
     fails_below: float
+    misses: int | None = None
 
     def count(self, route: str) -> int:
         return int((self.route == route).sum())
@@ -47,11 +49,16 @@ def threshold_of(scored: Scored, where: str) -> float:
     """The threshold behind the file's own `faithful`, as far as its rows show it: between its two kinds of rows.
 
     Raises:
-        InputError: no single threshold gives these verdicts.
+        InputError: no single threshold gives these verdicts, or rows were scored and none has a verdict.
     """
     decided = scored.status == "scored"
     yes = scored.support[decided & (scored.said == True)]  # noqa: E712 (an array of objects)
     no = scored.support[decided & (scored.said == False)]  # noqa: E712
+    if decided.any() and not len(yes) and not len(no):
+        raise InputError(
+            f"{where}: none of its {int(decided.sum())} scored rows has a verdict in the column 'faithful', so no threshold is "
+            "known. Score it anew, or give a --calibration."
+        )
     low, high = max(no, default=0.0), min(yes, default=math.inf)
     if low >= high and len(no) and len(yes):
         raise InputError(
@@ -65,7 +72,7 @@ def threshold_of(scored: Scored, where: str) -> float:
 
 def uncertainty(support: np.ndarray, threshold: float) -> np.ndarray:
     """float64[n]: distance from the threshold in log odds, as models crowd their probabilities at 0 and 1."""
-    return np.abs(_logit(support) - _logit(np.array([threshold])))
+    return np.abs(log_odds(support) - log_odds(np.array([threshold])))
 
 
 def by_budget(scored: Scored, threshold: float, budget: float) -> Triage:
@@ -90,7 +97,7 @@ def by_miss(scored: Scored, calibration: Calibration, most: float) -> Triage:
     risk control (Angelopoulos et al. 2022, arXiv 2208.02814). What lies below the threshold fails, which misses nothing.
 
     Raises:
-        InputError: unfaithful answers without a claim, which are passed unseen, are more than that by themselves.
+        InputError: answers without a claim pass unseen, and the labels can't show that they alone keep the share.
     """
     total = sum(map(sum, calibration.states.values()))
     unseen = calibration.states.get("no_claims", [0, 0])[1]
@@ -101,42 +108,61 @@ def by_miss(scored: Scored, calibration: Calibration, most: float) -> Triage:
     marks += [(float(mark), int(count)) for mark, count in zip(curve, above, strict=True) if mark > marks[0][0]]
     for mark, count in marks:
         if unseen + count + 1 <= most * (total + 1) + 1e-9:
+            misses = unseen + count
             break
     else:
-        if unseen and unseen + 1 > most * (total + 1):
+        passing = int((scored.status == "no_claims").sum())
+        if passing and unseen + 1 > most * (total + 1) + 1e-9:
+            least = math.ceil(1e4 * (unseen + 1) / (total + 1)) / 1e4
             raise InputError(
-                f"{unseen} of {total} labels are of unfaithful answers in which nli-faith finds no claim; they are passed, "
-                f"so that the share can't be kept at {most:g}. Allow more with --max-miss, or label more rows."
+                f"A share of {most:g} can't be promised: {unseen} of {total} labels are of unfaithful answers without a claim, "
+                f"and {passing} rows without a claim pass unseen here, for which so many labels show {least:g} at best. "
+                "Allow that much with --max-miss, or label more rows."
             )
-        mark = math.inf
+        mark, misses = math.inf, unseen if passing else None
     judged = scored.status == "error"
     judged |= (scored.status == "scored") & (scored.support >= calibration.threshold) & (scored.support < mark)
-    return _route(scored, calibration.threshold, judged, (mark, calibration.threshold))
+    return _route(scored, calibration.threshold, judged, (mark, calibration.threshold, misses))
 
 
 def expected(triage: Triage, calibration: Calibration) -> dict[str, Figure]:
     """What the labels say of these routes, as shares of all rows with their intervals.
 
+    Every label is held against the threshold of labels other than itself, and judged in the same log odds about it. (A
+    calibration that was written without its margins has but one threshold: then the figures are those of the labels that
+    it was chosen on, and flatter.) Of a miss that was asked for, the value is the promise of `by_miss`.
+
     "miss": unfaithful and passed; "false_alarm": faithful and failed; "judged": what would go to the judge of the labelled
     rows, which differs from what does when the rows are not like the labelled ones.
     """
     total = sum(map(sum, calibration.states.values()))
-    support = np.array(calibration.curve["support"])
-    bad = np.array(calibration.curve["unfaithful"])
-    good = np.array(calibration.curve["n"]) - bad
-    passed = support >= triage.passes_from
-    failed = (support < triage.fails_below) & ~passed
+    curve, passes_from, fails_below = calibration.curve, triage.passes_from, triage.fails_below
+    place = np.array(curve["support"])
+    if calibration.margins is not None:
+        curve = calibration.margins
+        place = np.array(curve["margin"])
+        high, low = margins(np.array([passes_from, fails_below]), triage.threshold)
+        passes_from = high if passes_from < math.inf else math.inf
+        fails_below = low if fails_below > 0.0 else -math.inf
+    bad = np.array(curve["unfaithful"])
+    good = np.array(curve["n"]) - bad
+    passed = place >= passes_from
+    failed = (place < fails_below) & ~passed
     states = {name: calibration.states.get(name, [0, 0]) for name in _SETTLED}
     settled = [states[name][0] for name in _SETTLED if _SETTLED[name][0] == FAIL]
     between = int((good + bad)[~passed & ~failed].sum())
+    miss = wilson(int(bad[passed].sum()) + states["no_claims"][1], total)
+    if triage.misses is not None:
+        promised, (_, low, high) = (triage.misses + 1) / (total + 1), wilson(triage.misses, total)
+        miss = promised, low, max(high, promised)
     return {
-        "miss": wilson(int(bad[passed].sum()) + states["no_claims"][1], total),
+        "miss": miss,
         "false_alarm": wilson(int(good[failed].sum()) + sum(settled), total),
         "judged": wilson(between + sum(states["error"]), total),
     }
 
 
-def _route(scored: Scored, threshold: float, judged: np.ndarray, marks: tuple[float, float] | None = None) -> Triage:
+def _route(scored: Scored, threshold: float, judged: np.ndarray, marks: tuple | None = None) -> Triage:
     decided = scored.status == "scored"
     route = np.where(scored.support >= threshold, PASS, FAIL).astype(object)
     risk = 1.0 - np.where(decided, scored.support, 0.0)
@@ -154,13 +180,11 @@ def _marks(support: np.ndarray, route: np.ndarray, threshold: float) -> tuple[fl
     passes_from = fails_below = threshold
     if len(above):
         top = max(above)
-        passes_from = math.inf if not len(passed) else top if min(passed) <= top else math.nextafter(top, 2.0)
+        least = min(passed, default=math.inf)
+        passes_from = least if least <= top or least == math.inf else math.nextafter(top, 2.0)
     if len(below):
         bottom = min(below)
-        fails_below = 0.0 if not len(failed) else math.nextafter(bottom, 2.0) if max(failed) >= bottom else bottom
+        most = max(failed, default=-math.inf)
+        fails_below = 0.0 if most == -math.inf else max(bottom, math.nextafter(most, 2.0))
     return float(passes_from), float(fails_below)
 
-
-def _logit(p: np.ndarray) -> np.ndarray:
-    p = np.clip(p, _LEAST, 1 - _LEAST)
-    return np.log(p) - np.log1p(-p)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import errno
+import gzip
 import json
 import os
+import uuid
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -155,6 +158,65 @@ def test_refusals(run, folder):
     assert run("merge", "t.jsonl", "v.jsonl")[0] == 0
     assert "exists already" in run("merge", "t.jsonl", "v.jsonl")[2]
     assert "already has the columns" in run("merge", "t.merged.jsonl", "v.jsonl")[2]
+
+
+def test_our_own_verdict_is_never_the_judges(run, folder):
+    sent = routed(run, folder)
+    ours = [row | {"row": i, "verdict": "FAIL"} for i, row in enumerate(read_rows(folder / "t.jsonl"))]
+    write_rows(folder / "v.jsonl", [ours[one["row"]] for one in sent])
+    status, _, err = run("merge", "t.jsonl", "v.jsonl")
+    assert status == 1 and "v.jsonl has the columns faithful, verdict, of which only one" in err and "--verdict COLUMN" in err
+    assert run("merge", "t.jsonl", "v.jsonl", "--verdict", "verdict")[0] == 0
+    merged = read_rows(folder / "t.merged.jsonl")
+    assert {merged[one["row"]]["final_faithful"] for one in sent} == {False}
+    for beside in ("status", "min_support"):
+        names = ("row", "faithful", beside)
+        write_rows(folder / "w.jsonl", [{name: ours[one["row"]][name] for name in names} for one in sent])
+        status, _, err = run("merge", "t.jsonl", "w.jsonl", "-o", "m.jsonl")
+        assert status == 1 and f"'faithful' stands beside '{beside}'" in err and "--verdict COLUMN" in err
+    write_rows(folder / "x.jsonl", [{"row": one["row"], "label": 1, "verdict": True} for one in sent])
+    assert "label, verdict" in run("merge", "t.jsonl", "x.jsonl", "-o", "m.jsonl")[2]
+
+
+def test_rows_that_were_renumbered_are_refused(run, folder):
+    sent = routed(run, folder)
+    write_rows(folder / "v.jsonl", [{"row": i, "id": one["id"], "verdict": "PASS"} for i, one in enumerate(sent)])
+    status, _, err = run("merge", "t.jsonl", "v.jsonl")
+    wrong = next(i for i, one in enumerate(sent) if one["row"] != i)
+    assert status == 1 and f"row {wrong} has the id '{sent[wrong]['id']}', and row {wrong} of the routed file 'r{wrong}'" in err
+    assert not (folder / "t.merged.jsonl").exists()
+    some = [{"row": one["row"], "id": one["id"] if i % 2 else None, "verdict": True} for i, one in enumerate(sent)]
+    write_rows(folder / "v.jsonl", some)
+    status, _, err = run("merge", "t.jsonl", "v.jsonl")
+    assert status == 0 and "1, true or yes in the column 'verdict' was read as faithful." in err
+
+
+@pytest.mark.parametrize("ids", [
+    [7, 8, 9], [1.5, 2.5, 3.5], ["007", "008", "009"], [datetime.datetime(2026, 1, day) for day in (1, 2, 3)],
+    [uuid.UUID(int=i).bytes for i in (1, 2, 3)],
+])  # fmt: skip
+def test_ids_of_any_type_are_those_that_were_sent(run, folder, ids):
+    rows = [row | {"id": id} for row, id in zip(given_rows([{"s": [0.5]}] * 3), ids, strict=True)]
+    write_rows(folder / "in.parquet", rows)
+    score_file(GivenScorer(), "in.parquet", "a.parquet", FileOptions(id="id"))
+    assert run("triage", "a.parquet", "-o", "t.parquet", "--budget", 1, "--judge-out", "j.jsonl")[0] == 0
+    sent = [json.loads(line) for line in open("j.jsonl")]
+    for name, keys in (("both.jsonl", ("row", "id")), ("ids.csv", ("id",))):
+        write_rows(folder / name, [{key: one[key] for key in keys} | {"verdict": "FAIL"} for one in sent])
+        status, _, err = run("merge", "t.parquet", name, "-o", f"m-{name}.parquet")
+        assert status == 0, err
+
+
+@pytest.mark.parametrize("name", ["j.jsonl", "v.csv", "v.json", "v.jsonl.gz"])
+def test_an_empty_file_of_verdicts_holds_none(run, folder, name):
+    scored_file(folder / "a.jsonl", given_rows([{"s": [0.9]}] * 3))
+    run("triage", "a.jsonl", "-o", "t.jsonl", "--judge-out", "j.jsonl")
+    assert (folder / "j.jsonl").read_bytes() == b""
+    data = {"v.json": b"[]", "v.jsonl.gz": gzip.compress(b"")}.get(name, b"")
+    (folder / name).write_bytes(data)
+    status, out, err = run("merge", "t.jsonl", name)
+    assert status == 0 and f"{name} is empty: no verdicts." in err and "faithful    3" in out
+    assert [row["final_source"] for row in read_rows(folder / "t.merged.jsonl")] == ["nli-faith"] * 3
 
 
 def test_ids_are_one_whatever_a_format_makes_of_them(run, folder):

@@ -13,7 +13,9 @@ from file_stubs import read_rows, write_rows
 from prefilter_stubs import GivenScorer, given_rows, noisy, scored_file
 
 from nli_faith.calibrate import calibrate
+from nli_faith.calibrations import load_calibration
 from nli_faith.cuts import Aim
+from nli_faith.errors import InputError
 from nli_faith.outputs import SCORE_NAMES
 from nli_faith.scored import Scored, open_scored, read_scored
 from nli_faith.triage import by_budget, by_miss, expected, threshold_of, uncertainty
@@ -154,10 +156,90 @@ def test_a_budget_of_one_misses_nothing_and_of_none_what_the_threshold_misses(fo
     scored = columns(noisy(300, 5)[0])
     assert expected(by_budget(scored, made.threshold, 1.0), made)["miss"][0] == 0.0
     found = expected(by_budget(scored, made.threshold, 0.0), made)
-    curve, bad = np.array(made.curve["support"]), np.array(made.curve["unfaithful"])
-    assert found["miss"][0] == pytest.approx(bad[curve >= made.threshold].sum() / 400)
+    # That of the cross-fitted figures, where the threshold never saw the label.
+    missed = (1 - made.figures["recall"][0]) * made.unfaithful
+    assert found["miss"][0] == pytest.approx(missed / 400, abs=1e-5)
+    right = made.figures["agreement"][0]
+    assert found["false_alarm"][0] + found["miss"][0] == pytest.approx(1 - right, abs=1e-5)
     misses = [expected(by_budget(scored, made.threshold, share), made)["miss"][0] for share in np.linspace(0, 1, 11)]
     assert misses == sorted(misses, reverse=True)
+
+
+def test_what_is_expected_is_not_flattered_by_the_choice_of_the_threshold(run, folder):
+    """Of 60 labels that say nothing, the best threshold seems to part some; on other labels it parts none."""
+    flat, fair, honest = [], [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        support, faithful = rng.random(60), rng.random(60) < 0.5
+        labels = scored_file(folder / f"{seed}.jsonl", given_rows([{"s": [s]} for s in support], faithful.tolist()))
+        made = calibrate([str(labels)], Aim("agreement"))
+        scored = columns(rng.random(400))
+        triage = by_budget(scored, made.threshold, 0.0)
+        told = expected(triage, made)
+        honest.append(told["miss"][0] + told["false_alarm"][0])
+        object.__setattr__(made, "margins", None)
+        told = expected(triage, made)
+        flat.append(told["miss"][0] + told["false_alarm"][0])
+        fair.append(float(np.mean((triage.route == "pass") != (rng.random(400) < 0.5))))
+    assert np.mean(flat) < np.mean(fair) - 0.04 and abs(np.mean(honest) - np.mean(fair)) < 0.04
+    # A calibration of before has no more than that, and it is said.
+    run("calibrate", labels.name, "-o", "c.json")
+    stored = json.loads((folder / "c.json").read_text())
+    for name in ("margins", "parts", "claim_rule"):
+        stored.pop(name)
+    (folder / "c.json").write_text(json.dumps(stored))
+    status, out, err = run("triage", labels.name, "-o", "t.jsonl", "--calibration", "c.json")
+    assert status == 0 and "Expected" in out and "c.json is of an earlier version" in err
+    (folder / "bad.json").write_text(json.dumps(stored | {"margins": {"support": []}}))
+    with pytest.raises(InputError, match="can't be"):
+        load_calibration("bad.json")
+
+
+def test_margins_of_a_budget_are_those_of_its_rows(folder):
+    made = calibration(folder / "a.jsonl")
+    support, faithful = noisy(4000, 11)
+    for budget in (0.1, 0.3, 0.6):
+        triage = by_budget(columns(support), made.threshold, budget)
+        told = expected(triage, made)
+        assert told["judged"][1] - 0.02 <= budget <= told["judged"][2] + 0.02
+        miss = float(np.mean((triage.route == "pass") & ~np.array(faithful)))
+        assert told["miss"][1] - 0.01 <= miss <= told["miss"][2] + 0.01
+
+
+def test_near_ties_at_the_end_of_the_band(folder):
+    # Both are as uncertain as a float32 can tell; the first of the file is judged, though its support is the higher one.
+    near = float(np.float32(0.99999994))
+    triage = by_budget(columns([1.0, near, 0.2, 0.1]), 1.0 - 2**-20, 0.25)
+    assert list(triage.route) == ["judge", "pass", "fail", "fail"] and triage.passes_from == near
+    triage = by_budget(columns([0.0, 1e-9, 0.9, 0.8]), 1e-6, 0.25)
+    assert list(triage.route) == ["judge", "fail", "pass", "pass"] and triage.fails_below == np.nextafter(1e-9, 1)
+
+
+def test_a_miss_that_no_label_can_show_is_refused(folder):
+    made = calibration(folder / "a.jsonl", 60)
+    silent = columns([0.9] * 20, ["scored"] * 19 + ["no_claims"])
+    with pytest.raises(InputError, match=r"A share of 0.01 can't be promised: 0 of 60 .* 1 rows without .* 0\.0164 at best"):
+        by_miss(silent, made, 0.01)
+    assert expected(by_miss(silent, made, 0.0164), made)["miss"][0] == pytest.approx(1 / 61)
+    # Where no such row passes, all that could is judged, and nothing is missed.
+    triage = by_miss(columns([0.9] * 20), made, 0.01)
+    assert triage.count("pass") == 0 and expected(triage, made)["miss"][0] == 0.0
+
+
+def test_what_max_miss_expects_is_its_promise(folder):
+    made = calibration(folder / "a.jsonl")
+    triage = by_miss(columns(noisy(500, 5)[0]), made, 0.05)
+    curve, bad = np.array(made.curve["support"]), np.array(made.curve["unfaithful"])
+    value, low, high = expected(triage, made)["miss"]
+    assert value == (bad[curve >= triage.passes_from].sum() + 1) / 401 <= 0.05 and low <= value <= high
+
+
+def test_a_budget_that_errors_exceed_is_said(run, folder):
+    scored_file(folder / "a.jsonl", given_rows([{"status": "error"}] * 5 + [{"s": [0.9]}] * 15))
+    _, out, err = run("triage", "a.jsonl", "-o", "t.jsonl", "--budget", 0.1)
+    assert "3 rows more than --budget 0.1 allows go to the judge, as they could not be scored." in err
+    assert "allows" not in run("triage", "a.jsonl", "-o", "u.jsonl", "--budget", 0.25)[2]
+    assert "allows" not in run("triage", "a.jsonl", "-o", "w.jsonl")[2]
 
 
 def test_many_labels_are_stored_in_steps(folder):
@@ -165,6 +247,8 @@ def test_many_labels_are_stored_in_steps(folder):
     assert len(made.curve["n"]) <= 2002 and sum(made.curve["n"]) == 5000
     assert made.curve["support"] == sorted(made.curve["support"])
     assert min(s for s in made.curve["support"] if s >= made.threshold) - made.threshold < 0.01
+    assert len(made.margins["n"]) <= 2002 and sum(made.margins["n"]) == 5000
+    assert min(margin for margin in made.margins["margin"] if margin >= 0) < 0.05
 
 
 def test_answers_without_a_claim_count_as_misses(run, folder):
