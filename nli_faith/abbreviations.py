@@ -42,13 +42,23 @@ STARTERS = frozenset(
 # What a clock time may be followed by within its sentence.
 AFTER_TIME = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun eastern central "
-    "mountain pacific"
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays weekdays weekends jan feb mar apr jun jul aug sep "
+    "sept oct nov dec mountain pacific"
     " est edt cst cdt mst mdt pst pdt et ct pt gmt utc cet cest bst ist january february march april may june "
     "july august"
     " september october november december local".split()
 )
 # Abbreviations before small letters, numbers and initials only: "1 tab. daily", "the 9th Cir. affirmed", "Fed. R. Civ. P."
 LEGAL = frozenset("tab tabs cap caps cir ct dist civ crim fed".split())
+# Titles of codes and reports are chains of abbreviations: "Cal. Civ. Code", "Fla. Stat.", "Fed. Reg."
+LAWS = LEGAL | frozenset(
+    "ala ariz ark cal colo conn del fla ga ill ind kan ky la mass md me mich minn miss mo mont neb nev okla or ore pa tenn tex"
+    " va vt wash wis wyo penal stat gen ann rev bus prob veh lab fam evid proc admin comp".split()
+)
+IN_LAWS = frozenset(
+    "code codes civ crim penal proc evid stat const rev gen ann app reg regs rptr supp admin comp laws bus prof prob veh lab"
+    " fam health".split()
+)
 # In small letters they count nothing by themselves: "a work of art. 12 paintings", but "see art. 12".
 NEEDS_CONTEXT = frozenset("art step".split())
 LEADING = frozenset("see in under cf and per by with to or at from".split())
@@ -70,5 +80,9 @@ IMPERATIVES = frozenset(
     " rub season serve set shake simmer slice soak spread sprinkle squeeze steam stir strain take toss transfer turn use"
     " wait warm wash whip whisk wipe".split()
 )
+# A number before one of these is an ordinal: "am 3. Oktober". Those that English shares need a German word before them.
+GERMAN_MONTHS = frozenset("januar februar märz mai juni juli oktober dezember".split())
+SHARED_MONTHS = frozenset("april august september november".split())
+GERMAN_LEADING = frozenset("am vom zum dem den der bis ab seit".split())
 # Names that end in an exclamation mark.
 EXCLAIMED = frozenset("Yahoo Jeopardy".split())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from nli_faith.hedges import hedge_of
 from nli_faith.number_words import CARDINALS, ORDINALS, WRITTEN, written_values
 from nli_faith.quantities import Date, Number, Quantity, Reading, read_code
+from nli_faith.rates import with_rate
 from nli_faith.units import BLANK, CURRENCIES, EUROPEAN, SCALES, UNITS, either, unit_at
 
 _FRACTIONS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
@@ -14,25 +16,13 @@ _VAGUE = frozenset("one hundred thousand million billion trillion".split())
 _SPOKEN_YEAR = re.compile(
     r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|twenty)[ -](?:hundred|[a-z]+ty\b|[a-z]+teen\b|twelve|eleven|ten)"
 )
-_HEDGES = {
-    "about": "about around roughly approximately approx circa ca c some nearly almost close_to near an_estimated estimated",
-    "over": "over more_than above at_least exceeding exceeds exceeded upwards_of no_less_than no_fewer_than beyond"
-    " a_minimum_of minimum_of in_excess_of greater_than not_less_than not_fewer_than",
-    "under": "under less_than fewer_than below up_to at_most no_more_than as_many_as as_much_as"
-    " a_maximum_of maximum_of not_more_than",
-}
-_HEDGE_ENDS = {hedge: tuple(f" {words.replace('_', ' ')}" for words in line.split()) for hedge, line in _HEDGES.items()}
-_BEHIND = re.compile(
-    rf"(?P<over>\+(?!\d)|{BLANK}(?:or|and){BLANK}(?:more|over|above|older|up|upwards?|higher|longer)\b)"
-    rf"|{BLANK}(?:or|and){BLANK}(?:less|fewer|under|below|younger|lower|shorter)\b",
-    re.I,
-)
 _SIGN_BEHIND = re.compile(rf"{BLANK}?([$€£¥₹])(?!{BLANK}?\d)")
 _DEGREE = re.compile(rf"{BLANK}?([CF])(?![\w'’+#$&]|\.{BLANK}?[a-z\d])")
 _EDGES = (" ", "\u00a0", "\u202f", "\u2009")
 _YEAR_AHEAD = re.compile(r"\b(?:in|since|until|during) $", re.I)
 _RATE = re.compile(r"([a-z]+|[%€$£]) $", re.I)
 _LASTING = frozenset("is was takes lasts needs keeps stays requires runs spends waits exceeds as plus its this".split())
+SMALLEST_TANK = 10  # "5L" is a name as often as not
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _GROUPED = (
@@ -47,9 +37,10 @@ _OF_SCALE = r"(?: of)?(?: an?)?[ -](?P<fs>dozen|hundred|thousand|million|billion
 
 FIGURES = {
     "rank": r"(?<![\d.,])(?P<rn>\d{1,9})(?:st|nd|rd|th)(?![a-z])",
-    "amount": rf"(?P<figure>{EUROPEAN}|{_GROUPED}|{_SWISS}|\d+(?:\.\d+|,\d{{1,2}}(?![\d,]))?)(?P<more>{_HALF})?(?P<power>{_POWER})?",
+    "amount": rf"(?P<figure>{EUROPEAN}|{_GROUPED}|{_SWISS}|\d+(?:\.\d+|,\d{{1,2}}(?![\d,]))?|\.\d+(?!\.?\d))"
+              rf"(?P<more>{_HALF})?(?P<power>{_POWER})?",
     "sign": r"[½¼¾⅓⅔]",
-}
+}  # fmt: skip
 # "3/4 inch" and "1 1/2" are one number; "3/5" alone is a score, see `numerals`.
 SLASHED = {"slash": r"(?<![\d./])(?:(?P<xw>\d{1,3})[ -])?(?P<xn>\d{1,2})/(?P<xd>[2-9]|1[0-6])(?![\d/]|\.\d)(?: of an?(?= ))?"}
 _PART = {"part": rf"(?:half|(?P<fa>an?|one|two|three|four)[ -](?P<fb>{either(_FRACTIONS)}))\b(?:{_OF_SCALE})?(?:(?: of)? an?\b)?"}
@@ -67,27 +58,30 @@ def _amount(m: re.Match) -> list[Quantity]:
     text, start, end = m.string, m.start(), m.end()
     if len(m["figure"]) > 15 or (len(m["figure"]) > 6 and m["figure"].isdigit() and m["figure"][0] == "0"):
         return [read_code(m["figure"], start)]
-    money, begin = _money(text, start)
+    formula = text[start - 1 : start] == text[m.end() : m.end() + 1] == "$"  # LaTeX
+    money, begin = _money(text, start) if not formula else ("", start)
     value, step = _figure(m["figure"])
     if m["more"]:
         value, step = value + _fraction(m["more"]), 0.25
     scale, end = (_power(m["power"]), end) if m["power"] else _scale_at(text, end, bool(money))
-    units, end = _unit_at(text, end) if not money else (((money, 1.0),), end)
+    units, end = _unit_at(text, end + formula) if not money else (((money, 1.0),), end)
+    units, per, every = with_rate(text, end, units)
     unit, firm = text[m.end() : end].strip(" -\u00a0") if units and not money else "", _is_firm(text, start, end)
-    if unit == "m":
+    if unit == "m" and not (per or every or units[0][0] == "speed"):
         units = (*units, ("time", 60.0), ("", 1e6))
     elif unit == "B":
         units = (("", 1e9), ("", 1.0))  # "70B parameters", and "gate 70B"
     elif unit in ("C", "F"):
         firm = firm and value > 10  # "5C" is one as often as not
-    elif unit in ("G", "H", "L"):  # "5G" is a name
-        units, firm = (), False
+    elif unit in ("G", "H") or (unit == "L" and value <= SMALLEST_TANK and text[m.end()] == "L"):
+        units, firm = (units, firm) if per or every else ((), False)  # "5G" is a name
     if units and units[0][0] == "EUR" and re.fullmatch(r"\d{1,3}\.\d{3}", m["figure"]) and scale == 1:
         units = (*units, ("EUR", 1000.0))  # a point between the thousands, as on the continent
     bare = not money and m.end() == m.end("figure") and scale == 1 and len(m["figure"]) == 4 and m["figure"].isdigit()
     if bare and 1000 <= value < 2200 and (end == m.end() or _YEAR_AHEAD.search(text, max(0, start - 8), start)):
         return [Date(start, m.end(), int(value), firm=_is_firm(text, start, m.end()))]
-    return [Number(value * scale, begin, end, units, step * scale, scale, step < 1, _hedge(text, begin, m.end(), end), firm)]
+    return [Number(value * scale, begin, end, units, step * scale, scale, step < 1, hedge_of(text, begin, m.end(), end), firm,
+                   per=per, every=every)]  # fmt: skip
 
 
 def _unit_at(text: str, at: int) -> tuple[tuple[Reading, ...], int]:
@@ -109,7 +103,7 @@ def _money(text: str, start: int) -> tuple[str, int]:
     end = start - 1 if text[start - 1 : start] in _EDGES and start else start
     for length in (3, 2, 1):
         sign = text[max(0, end - length) : end].lower()
-        if sign in CURRENCIES and not (length == 3 and sign.isalpha() and text[max(0, end - 4) : end - 3].isalpha()):
+        if sign in CURRENCIES and not (sign[0].isalpha() and text[max(0, end - length - 1) : end - length].isalpha()):
             return CURRENCIES[sign], end - len(sign)
     return "", start
 
@@ -156,7 +150,7 @@ def _slash(m: re.Match) -> list[Quantity]:
     if top >= bottom or not (units or m["xw"]):
         return []
     end = end if units else m.end("xd")
-    return [Number(int(m["xw"] or 0) + top / bottom, m.start(), end, units, 0.1, 1.0, True, _hedge(m.string, m.start(), end))]
+    return [Number(int(m["xw"] or 0) + top / bottom, m.start(), end, units, 0.1, 1.0, True, hedge_of(m.string, m.start(), end))]
 
 
 def _part(m: re.Match) -> list[Quantity]:
@@ -165,7 +159,7 @@ def _part(m: re.Match) -> list[Quantity]:
     scale = SCALES[m["fs"].lower()] if m["fs"] else 1.0
     units, end = unit_at(m.string, m.end())
     if scale > 1 or units:
-        return [Number(share * scale, m.start(), end, units, 0.05 * scale, scale, True, _hedge(m.string, m.start()))]
+        return [Number(share * scale, m.start(), end, units, 0.05 * scale, scale, True, hedge_of(m.string, m.start()))]
     return [Number(100 * share, m.start(), m.end(), UNITS["%"], firm=False)]
 
 
@@ -175,6 +169,7 @@ def _words(m: re.Match) -> list[Quantity]:
     found: list[Quantity] = [Number(float(value), start, m.end(), firm=value != 1) for value, _ in others]
     scale, end = _scale_at(text, m.end(), money=False)
     units, end = ((), end) if ordinal else unit_at(text, end)  # "the seventh year" lasts no seven years
+    units, per, every = with_rate(text, end, units)
     if end == m.end() and m["half"] is None and _SPOKEN_YEAR.match(written):
         return [*found, Date(start, end, last)]
     value = (last + (_fraction(m["half"]) if m["half"] else 0)) * scale
@@ -183,7 +178,8 @@ def _words(m: re.Match) -> list[Quantity]:
     firm = re.sub("^an? ", "", written) not in _VAGUE or (scale > 1 or (bool(units) and written not in _VAGUE))
     firm = firm and _is_firm(text, start, end)
     step = named * scale * (0.25 if m["half"] else 1.0)
-    found.append(Number(value, start, end, units, step, named * scale, m["half"] is not None, _hedge(text, start, end), firm))
+    found.append(Number(value, start, end, units, step, named * scale, m["half"] is not None, hedge_of(text, start, end), firm,
+                        per=per, every=every))  # fmt: skip
     return found
 
 
@@ -204,20 +200,6 @@ def _single(m: re.Match) -> list[Quantity]:
     if not units or word in UNITS or word in ("once", "twice") or (word.endswith("s") and word not in _LASTING):
         return []  # a rate: "3 days a week", "900 boxes an hour"
     return [Number(1.0, m.start(), end, units, firm=False)]
-
-
-def _hedge(text: str, start: int, *ends: int) -> str:
-    """What the words before `start` say, or those behind one of the ends: "100+", "30 days or more"."""
-    before = " " + text[max(0, start - 24) : start].lower().rstrip(" $€£~≈(\u00a0.")
-    if text[max(0, start - 2) : start].strip() in ("~", "≈"):
-        return "about"
-    if before.endswith((" a", " an", " the")):
-        before = before.rsplit(" ", 1)[0]
-    for hedge, words in _HEDGE_ENDS.items():
-        if before.endswith(words):
-            return hedge
-    behind = next(filter(None, (_BEHIND.match(text, end) for end in ends)), None)
-    return "" if behind is None else "over" if behind["over"] else "under"
 
 
 def _is_firm(text: str, start: int, end: int) -> bool:

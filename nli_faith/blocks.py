@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from nli_faith.fences import FENCE, OPENED_JSON, role_of
-from nli_faith.list_marks import BULLET, NOTE, NUMBER, Place, counted, in_series
+from nli_faith.fences import CODE, FENCE, OPENED_JSON, begins_text, closing_in, role_of
+from nli_faith.list_marks import BULLET, NOTE, NUMBER, PICTURE, counting
 from nli_faith.sentences import LINE_BREAK, runs_on
 from nli_faith.spans import Block, append_block
 from nli_faith.table_blocks import read_table
@@ -44,10 +44,11 @@ class _Reader:
     """Reads a text line by line.
 
     Attributes:
-        lines: spans of the lines; where text begins behind an opening fence, of what follows it.
+        lines: spans of the lines; where text stands before or behind a fence's mark, of that text.
+        bare: the same without marks of quotation.
         fences: marks of the fences around the current line whose inside is read like the rest.
         closings: where the last fence with a mark was found to be closed, so that no line is looked at twice.
-        series: the places of all numbers that begin a line.
+        series: the lines that begin with a number that counts.
     """
 
     def __init__(self, text: str) -> None:
@@ -56,12 +57,17 @@ class _Reader:
         self.blocks: list[Block] = []
         self.fences: list[str] = []
         self.closings: dict[str, int] = {}
-        self.series: set[Place] = counted([self._unquoted(line) for line in self.lines])
+        self.bare = [self._unquoted(line) for line in self.lines]
+        self.series = counting([text[slice(*line)] for line in self.bare])
 
-    def _unquoted(self, line: tuple[int, int]) -> str:
-        body = self.text[slice(*line)]
-        quote = QUOTE.match(body)
-        return body[quote.end() :] if quote else body
+    def _unquoted(self, line: tuple[int, int]) -> tuple[int, int]:
+        quote = QUOTE.match(self.text[slice(*line)])
+        return (line[0] + quote.end(), line[1]) if quote else line
+
+    def _cut(self, at: int, start: int, end: int) -> None:
+        """Make text[start:end] what is left of line `at`."""
+        self.lines[at] = (start, end)
+        self.bare[at] = self._unquoted((start, end))
 
     def read(self) -> list[Block]:
         """All blocks."""
@@ -77,21 +83,27 @@ class _Reader:
         line = text[start:end]
         if not line.strip() or _is_rule(line):
             return at + 1
-        if self.fences and _closes(line, self.fences[-1]):
+        closing = closing_in(line, self.fences[-1]) if self.fences else None
+        if closing:
             self.fences.pop()
-            return at + 1
+            stop, behind = closing
+            if not stop and not line[behind:].strip():
+                return at + 1
+            start, end = (start, start + stop) if stop else (start + behind, end)
+            self._cut(at, start, end)
+            line = text[start:end]
         opened = OPENED_JSON.match(line)
         fence = opened or FENCE.match(line)
-        # What is written behind the mark is read by nobody, so it must not be a statement.
-        if fence and (opened or not has_finite_verb(fence.group(2))):
-            return self._read_fence(at, fence, start + opened.end() if opened else None)
+        if fence:
+            said = opened or begins_text(fence.group(2))
+            return self._read_fence(at, fence, start + (opened.end() if opened else fence.end(1)) if said else None)
         heading = HEADING.match(line)
         if heading:
             level = len(heading.group(1))
             append_block(text, blocks, "heading", start + heading.end(), start + len(line.rstrip(" \t#")), level)
             return at + 1
         if "|" in line:
-            after = read_table(text, self.lines, at, blocks)
+            after = read_table(text, self.bare, at, blocks)
             if after > at:
                 return after
         quote = QUOTE.match(line)
@@ -100,11 +112,14 @@ class _Reader:
         if note:
             append_block(text, blocks, "note", start + note.end(), end)
             return at + 1
-        item = self._item(line, skip)
+        item = self._item(at, line, skip)
         if item:
             box = CHECKBOX.match(line, item.end())
             indent = _columns(line[skip : len(line) - len(line[skip:].lstrip())] if skip else line)
             append_block(text, blocks, "item", start + (box or item).end(), end, indent)
+            return at + 1
+        if self._is_picture_item(at):
+            append_block(text, blocks, "item", start + skip, end, _columns(line[skip:]))
             return at + 1
         bare = line[skip:].strip()
         if BOLD_LINE.fullmatch(bare) and not TERMINATED.search(bare):
@@ -117,10 +132,25 @@ class _Reader:
         _append_text(text, self.lines, at, start + skip, end, quote is not None, blocks)
         return at + 1
 
-    def _item(self, line: str, skip: int) -> re.Match | None:
+    def _item(self, at: int, line: str, skip: int) -> re.Match | None:
         """The list mark at line[skip:]."""
         number = NUMBER.match(line, skip)
-        return number if number and in_series(number, self.series) else BULLET.match(line, skip)
+        return number if number and at in self.series else BULLET.match(line, skip)
+
+    def _is_picture_item(self, at: int) -> bool:
+        """Whether line `at` begins with a picture, stands in a list of such or below a lead-in line, and above no list."""
+        if not PICTURE.match(self.text, *self.bare[at]):
+            return False
+        before, after = (self._near(at, step) for step in (-1, 1))
+        listed = PICTURE.match(before) or PICTURE.match(after) or before.rstrip("*_ \t").endswith((":", "："))
+        return bool(listed) and not BULLET.match(after) and not NUMBER.match(after)
+
+    def _near(self, at: int, step: int) -> str:
+        """The line before or after line `at`; beyond a blank one."""
+        for near in (at + step, at + 2 * step):
+            if 0 <= near < len(self.bare) and self.text[slice(*self.bare[near])].strip():
+                return self.text[slice(*self.bare[near])]
+        return ""
 
     def _read_fence(self, at: int, fence: re.Match, begin: int | None) -> int:
         """A fence up to its closing line, or to the end of the text when there is none.
@@ -130,37 +160,45 @@ class _Reader:
         """
         mark, name = fence.group(1, 2)
         first, last = at + 1, self._closing(at, mark)
+        named = (self.lines[at][0] + fence.start(2), self.lines[at][0] + fence.end(2))
         if begin is not None:
             body = self.text[begin : self.lines[at][1]].rstrip()
             first, last = at, at if body.endswith(mark) else last
-            self.lines[at] = (begin, begin + len(body.removesuffix(mark)))
-        below = max(last, at + 1)
-        if first == below or first == len(self.lines):
-            return below + 1
-        start, end = self.lines[first][0], self.lines[below - 1][1]
-        role = role_of(name, self.text, start, end)
-        if role == "text":
-            if last > at:
-                self.fences.append(mark)
-            return first
-        append_block(self.text, self.blocks, role, start, end)
-        return last + 1
+            self._cut(at, begin, begin + len(body.removesuffix(mark)))
+        stop, after, behind = self.lines[min(last, len(self.lines) - 1)][1], last + 1, None
+        if at < last < len(self.lines):
+            left, right = self.lines[last]
+            inside, rest = closing_in(self.text[left:right], mark)
+            stop = left + inside if inside else self.lines[last - 1][1]
+            behind = (left + rest, right) if self.text[left + rest : right].strip() else None
+        start = self.lines[first][0] if first < len(self.lines) else stop
+        if not self.text[start:stop].strip():
+            if last < len(self.lines):
+                append_block(self.text, self.blocks, "text", *named)  # there is nothing that it could be the name of
+        else:
+            role = role_of(name, self.text, start, stop)
+            opening = self.text[slice(*self.lines[at])]
+            if role == "code" and begin is not None and (has_finite_verb(opening) or not CODE.search(opening)):
+                role = "text"
+            if role == "text":
+                if last > at:
+                    self.fences.append(mark)
+                return first
+            append_block(self.text, self.blocks, role, start, stop)
+        if behind:
+            self._cut(last, *behind)
+            return last
+        return after
 
     def _closing(self, at: int, mark: str) -> int:
         """The line that closes the fence opened at line `at`; the number of lines when there is none."""
         last = self.closings.get(mark, 0)
         if last <= at:
             last = at + 1
-            while last < len(self.lines) and not _closes(self.text[slice(*self.lines[last])], mark):
+            while last < len(self.lines) and not closing_in(self.text[slice(*self.lines[last])], mark):
                 last += 1
             self.closings[mark] = last
         return last
-
-
-def _closes(line: str, mark: str) -> bool:
-    """Whether a line closes the fence that `mark` opened."""
-    closing = line.strip(" \t>")
-    return len(closing) >= len(mark) and set(closing) == {mark[0]}
 
 
 def _append_text(

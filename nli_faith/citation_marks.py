@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 
+from nli_faith.source_names import names_source
 from nli_faith.verbs import has_finite_verb
 
 _SOURCE = r"(?:sources?|docs?|documents?|context|passages?|chunks?|refs?|citations?|cite)"
 BRACKET_MARK = re.compile(
     rf"[ \u00a0]?\[\[?(?:\^[\w-]{{1,30}}\^?|(?:\^?{_SOURCE}[ :_#-]{{0,2}})?[1-9]\d{{0,2}}"
     rf"(?:[ ,;–-]{{1,3}}(?:{_SOURCE}[ :_#]{{0,2}})?[1-9]\d{{0,2}})*)\]\]?(?!\()"
-    r"|[ \u00a0]?【[^】\n]{1,60}】",
+    r"|[ \u00a0]?【(?:[^】\n]{0,40}†[^】\n]{0,40}|(?:\^?(?:source|doc|document|passage|来源|文档|出典|资料|"
+    r"資料)[ :：_#-]{0,2})?[\d,，:;\s–-]{1,20}"
+    r"|(?:source|doc|document|来源|文档|出典|资料|資料)[ :：_#][^】\n]{1,40})】",
     re.I,
 )
 PAREN_MARK = re.compile(
-    r"[ \u00a0]?\((?:see )?(?:sources?|docs?|documents?|contexts?|passages?|chunks?|refs?|"
-    r"references?)\b(?:\s*[:#]\s*[^()\n]{1,60}|\s*#?\d{1,3}(?:\s*(?:,|and|&)\s*(?:\w{3,8}\s)?\d{1,3})*)\)",
+    r"[ \u00a0]?\((?:see )?(?:(?P<label>sources?|docs?|documents?|contexts?|passages?|chunks?|refs?|"
+    r"references?))\b(?:\s*[:#]\s*(?P<named>[^()\n]{1,60})|\s*#?\d{1,3}(?:\s*(?:,|and|&)\s*(?:\w{3,8}\s)?\d{1,3})*)\)",
     re.I,
 )
 # Links and images; "[1][2]" is written like one.
@@ -36,6 +39,8 @@ LIST_BEFORE = re.compile(
     r"|[=:→]$",
     re.I,
 )
+# Of these a hyphen may be in the middle, too: "95% CI [2–8]".
+INTERVAL_BEFORE = re.compile(r"\b(?:ranges?|intervals?|between|CI|CrI|IQR|scale)$", re.I)
 # "As shown in [3], it works": without the mark the phrase would have no end.
 OBJECT_BEFORE = re.compile(r"\b(?:in|by|from|to|see|per|of|with)$", re.I)
 PHRASE_GOES_ON = re.compile(r",? ?\w|, ")
@@ -77,11 +82,19 @@ def _is_data(text: str, mark: re.Match) -> bool:
     if _is_indexed(text, mark):
         return True
     before = text[max(0, mark.start() - REACH) : mark.start()]
-    if "," in mark.group() and LIST_BEFORE.search(before):
+    if ("," in mark.group() and LIST_BEFORE.search(before)) or INTERVAL_BEFORE.search(before):
         return True
     return OBJECT_BEFORE.search(before) is not None and PHRASE_GOES_ON.match(text, mark.end()) is not None
 
 
 def _keep_statement(mark: re.Match) -> str:
     """A source named in brackets goes; a statement can't hide there: "(Source: sales fell in May)"."""
-    return mark.group() if has_finite_verb(mark.group()) else ""
+    return mark.group() if has_finite_verb(mark.group()) or _says_what(mark) else ""
+
+
+def _says_what(mark: re.Match) -> bool:
+    """Whether "(context: a fraud scandal)" or "(source: the sun)" tells something rather than names a source."""
+    named = mark.groupdict().get("named")
+    if not named or names_source(named):
+        return False
+    return not (mark["label"].lower().startswith(("source", "ref")) and named[0].isupper())

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from nli_faith.clauses import split_clauses
 from nli_faith.errors import UsageError
+from nli_faith.greetings import may_be_a_name
 from nli_faith.headings import AGREEMENT
 from nli_faith.json_answers import read_json
 from nli_faith.kinds import kind_of
@@ -137,4 +138,6 @@ def _with_question(units: list[Unit], question: str) -> list[Unit]:
         read = replace(first, kind="meta")
     elif alone and question and first.kind == CLAIM and not has_finite_verb(first.said):
         read = replace(first, lead=question)
+    elif alone and question and first.kind == "greeting" and may_be_a_name(first.said):
+        read = replace(first, kind=CLAIM, lead=question)
     return [*units[:at], read, *units[at + 1 :]]

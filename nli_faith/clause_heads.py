@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nli_faith.clause_words import (
-    BE, DETERMINERS, HAVE, MODALS, NEGATIVE, OPENERS, PLURAL, PLURAL_ONLY, PREPOSITIONS, PRONOUNS, RELATIVE, SAME_PASTS,
+    BE, DENYING, DETERMINERS, HAVE, MODALS, NEGATIVE, OPENERS, PLURAL, PLURAL_ONLY, PREPOSITIONS, PRONOUNS, RELATIVE, SAME_PASTS,
     SINGULAR, SINGULAR_ONLY, Words, ends_in_s, is_participle, verb_form,
 )  # fmt: skip
 from nli_faith.markup import plain
@@ -39,7 +39,7 @@ class Head:
         shared: the same with the auxiliaries, "It can be".
         plural: of the subject; None where it can't be told.
         first, verb, main: numbers of the clause's first word, its finite verb, and the word behind the auxiliaries if any.
-        chain: what the last auxiliary is: "be", "have", "modal", or "" without one; negated: there is a "not".
+        chain: what the last auxiliary is: "be", "have", "modal", or "" without one; negated: there is a "not" or "never".
         opened: a subordinate clause stands before ("If you cancel, ...").
     """
 
@@ -124,7 +124,8 @@ def with_verbs(words: Words, head: Head) -> Head:
     if pronoun in PRONOUNS and rest in CONTRACTED:
         low = spoken = CONTRACTED[rest]
     chain = "be" if low in BE else "have" if low in HAVE else "modal" if low in MODALS else ""
-    negated = low.endswith("n't") or low == "cannot"
+    # "He never finished school and became a painter": what follows may be denied too, or not.
+    negated = low.endswith("n't") or low == "cannot" or not DENYING.isdisjoint(words.low[head.first : head.verb])
     at = head.verb
     while chain and at + 1 < len(words) and words.next(at) == words.low[at + 1]:
         after = words.low[at + 1]

@@ -70,6 +70,7 @@ ATTRIBUTING = frozenset(
     " makes made let lets".split()
 )
 NEGATIVE = frozenset("no none neither nobody nothing few only never hardly there here not".split())
+DENYING = frozenset("never hardly rarely seldom scarcely barely longer".split())  # before a verb without auxiliary
 PERSONS = frozenset("it they he she".split())
 PRONOUNS = PERSONS | frozenset("we you i".split())
 SINGULAR = frozenset("a an this it he she every each one".split())

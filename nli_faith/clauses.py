@@ -157,7 +157,7 @@ def _same_subject(words: Words, head: Head, at: int, place: int) -> _Found | Non
     while verb < at + 2 and words.is_adverb(verb) and verb + 1 < len(words) and words.next(verb) == words.low[verb + 1]:
         verb += 1
     shares = _shares(words, head, verb, last)
-    if shares is None or (shares and head.negated):
+    if shares is None or (head.negated and (shares or not head.chain)):
         return None
     new = replace(head, verb=verb, main=verb)
     return head.shared if shares else head.subject, words.starts[at], new if shares else with_verbs(words, new)
@@ -203,7 +203,8 @@ def _shares_past(words: Words, head: Head, verb: int, form: str, last: int) -> b
     if head.chain == "have":
         return True if led or objected else None
     if head.chain or form == "participle":
-        return None
+        # Behind "did not buy" a second verb of the kind would be a base form: "and sold its shares" is a predicate of its own.
+        return False if head.chain and form == "either" and objected else None
     if verb_form(words, head.verb) in ("past", "either"):
         named = not words.raw[last][0].islower()  # "in Leeds and studied law": no list of things goes on here
         return False if led or objected or named else None
@@ -218,7 +219,8 @@ def _other_subject(text: str, words: Words, head: Head, at: int, sure: bool = Fa
     """
     new = find_head(text, words, at)
     pronoun = words.low[at].partition("'")[0]
-    if new is None or new.opened or new.first != at or pronoun in ("this", "that", "these", "those"):
+    led = verb_form(words, at) in ("past", "either") and has_object(words, at)  # "sold its shares" begins with the verb
+    if new is None or new.opened or new.first != at or led or pronoun in ("this", "that", "these", "those"):
         return None
     if pronoun in PRONOUNS:
         return _pronoun_subject(words, head, new, pronoun) if new.verb <= at + 2 else None

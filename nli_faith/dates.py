@@ -22,6 +22,7 @@ _MONTH = r"[a-z]{3,9}(?![a-z])\.?"
 _AM = rf"{BLANK}?(?P<%s>[ap])\.?{BLANK}?m\b"
 _SMALL = either(list(CARDINALS)[1:13])
 _ORDINAL = rf"(?:(?:twenty|thirty)[ -])?(?:{either(ORDINALS)})(?![a-z])"
+_DECIMALS = r"\d+(?:\.\d+)?-\d+(?:\.\d+)?(?![.-]?\d)"  # "0.5-1 mg" is a range
 _JOIN = r"\s?(?:-|–|to|and|or)\s?"
 
 DAYS = {
@@ -35,7 +36,7 @@ FIGURES = {
                r"(?P<sz>\d{4}))(?![\d/]|\.\d)",
     "slashedmonth": r"(?<![\d./])(?P<lm>0?[1-9]|1[0-2])/(?P<ly>(?:19|20)\d\d)(?![\d/])",
     "isomonth": r"(?<![\d.-])(?P<ky>(?:19|20)\d\d)-(?P<km>0[1-9]|1[0-2])(?!\d|[.-]\d)",
-    "code": rf"(?!{EUROPEAN})\d+(?:[.-]\d+){{2,}}|(?:(?<=\+)\d{{1,3}}|0\d{{2,4}})(?:[ \u00a0-]\d{{2,4}}){{2,4}}(?!\d)",
+    "code": rf"(?!{EUROPEAN}|{_DECIMALS})\d+(?:[.-]\d+){{2,}}|(?:(?<=\+)\d{{1,3}}|0\d{{2,4}})(?:[ \u00a0-]\d{{2,4}}){{2,4}}(?!\d)",
     "clock": rf"(?<![\d.,])(?P<ch>[01]?\d|2[0-4])(?:(?::(?P<ci>[0-5]?\d)(?::[0-5]\d)?(?!\d)|\.(?P<cd>[0-5]\d))?{_AM % 'cp'}"
              rf"|:(?P<cm>[0-5]\d|0)(?::(?P<cs>[0-5]\d))?(?![\d:])|h(?P<cf>[0-5]\d)(?!\d))",
     "usual": r"7 days a week\b|24/7(?!\d)",
@@ -65,6 +66,7 @@ WORDS = (
     | {word: {"period": rf"{word}\b"} for word in _PERIODS}
     | {word: {"tens": rf"{word}\b"} for word in DECADES}
     | {"seven": {"usual": r"seven days a week\b"} | _OF_NUMBER}
+    | {"fy": {"fiscal": r"fy ?['’]?(?P<fy>\d\d)(?!\d)"}}
     | {"every": {"usual": r"every day\b"}, "half": _PAST, "quarter": _PAST}
 )
 
@@ -217,5 +219,6 @@ READERS = {
     "century": lambda m: _century(m, int(m["cn"])),
     "wordcentury": lambda m: _century(m, _day(m["cw"])),
     "decade": _decade,
+    "fiscal": lambda m: [Date(m.start(), m.end(), 2000 + int(m["fy"]))],
     "tens": _tens,
 }

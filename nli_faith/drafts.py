@@ -176,7 +176,7 @@ def flag_claims(draft: Draft, grid: np.ndarray, rule: Rule) -> list[Flags]:
         behind = decision.joined or chunks_behind(supports[own], chunk)
         sentences = _passages(draft, decision.window).sentences
         rest = float(np.where(supports[own], 0, grid[own, :, ENTAILMENT]).max(axis=1).min())
-        flags.append(flag_claim(draft.units[i].text, draft.row.chunks, behind, sentences, decision.exhaustive, rest))
+        flags.append(flag_claim(draft.units[i], draft.row.chunks, behind, sentences, decision.exhaustive, rest))
     return flags
 
 

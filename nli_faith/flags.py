@@ -12,7 +12,8 @@ import numpy as np
 
 from nli_faith.negation import negation_mismatch
 from nli_faith.numbers import missing_numbers
-from nli_faith.types import ClaimVerdict
+from nli_faith.statements import chunk_statement, claim_statement
+from nli_faith.types import Claim, ClaimVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +33,23 @@ class Flags:
 
 
 def flag_claim(
-    claim: str, chunks: Sequence[str], behind: Sequence[int], sentences: Sequence[str], exhaustive: bool, rest: float
+    claim: Claim, chunks: Sequence[str], behind: Sequence[int], sentences: Sequence[str], exhaustive: bool, rest: float
 ) -> Flags:
     """The flags of one claim.
 
     Args:
-        claim: as it stands in the answer.
+        claim: a unit of the answer; what the model reads before it is not its own.
         chunks: of the row; behind: those that may state its numbers, see `chunks_behind`.
         sentences: of the deciding window.
         exhaustive: every window was read.
         rest: the most P(entailment) among windows that do not support the claim, 0 where all do.
     """
-    negated = negation_mismatch(claim, sentences)
-    if not missing_numbers(claim, [chunks[i] for i in behind]):
+    said = claim_statement(claim.text, claim.hypothesis)
+    stated = [chunk_statement(chunk) for chunk in chunks]
+    negated = negation_mismatch(said, sentences)
+    if not missing_numbers(said, [stated[i] for i in behind]):
         return Flags(False, negated)
-    nowhere = len(behind) == len(chunks) or missing_numbers(claim, chunks)
+    nowhere = len(behind) == len(chunks) or missing_numbers(said, stated)
     return Flags(True if exhaustive else None, negated, 0.0 if nowhere else rest)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nli_faith.fences import holds_json
 from nli_faith.kinds import kind_of
 from nli_faith.markup import plain
 from nli_faith.sentences import CONTENT, split_sentences
+from nli_faith.source_names import names_source
 from nli_faith.spans import Unit
 from nli_faith.types import CLAIM
 from nli_faith.verbs import has_finite_verb
@@ -23,6 +24,9 @@ GENERIC_KEYS = frozenset(
 )
 # Names of notes on an answer, when one stands beside them; by themselves they are data: "score": "3-1".
 RATING_KEYS = frozenset("confidence confidence_score score".split())
+PART = re.compile(r"(?:0?\.\d+|1\.0+|\d{1,3} ?%)|(?:very )?(?:high|medium|moderate|low)", re.I)  # of a score: 98 may be points
+# What tells a record of a list from the others.
+NAME_KEYS = frozenset("name title label id product plan".split())
 SOURCE_KEYS = frozenset(
     "source sources citation citations reference references source_id source_ids doc_id doc_ids chunk_id chunk_ids".split()
 )
@@ -67,10 +71,19 @@ def read_json(answer: str, start: int, end: int) -> list[Unit] | None:
             said = "; ".join(_pair(answer, leaf) for leaf in leaves)
             units.append(Unit(leaves[0].key_start, _close(leaves[-1]), said, CLAIM))
         else:
+            name = _record_name(answer, leaves) if record >= 0 else None
             for leaf in leaves:
                 noted = any(leaf.keys[:depth] in answered for depth in range(len(leaf.keys)))
+                if name and leaf is not name and leaf.keys:
+                    said = plain(_decode(answer[name.start : name.end]))
+                    leaf = replace(leaf, keys=(*leaf.keys[: len(name.keys) - 1], said, *leaf.keys[len(name.keys) - 1 :]))
                 units.extend(_leaf_units(answer, leaf, noted))
     return [unit for unit in units if CONTENT.search(answer, unit.start, unit.end)]
+
+
+def _record_name(text: str, leaves: list[Leaf]) -> Leaf | None:
+    """The leaf that names its record, if there is one."""
+    return next((leaf for leaf in leaves if leaf.keys and leaf.keys[-1].lower() in NAME_KEYS and not _is_prose(text, leaf)), None)
 
 
 def _leaves(text: str, start: int, end: int) -> list[Leaf]:
@@ -132,8 +145,10 @@ def _is_note(text: str, leaf: Leaf) -> bool:
     """Whether a leaf beside an answer is a remark on it: how sure it is, or where it is from."""
     key, value = leaf.keys[-1].lower(), text[leaf.start : leaf.end]
     if key in RATING_KEYS:
-        return RATING.fullmatch(value.strip()) is not None
-    return key in SOURCE_KEYS and len(value) <= LONGEST_SOURCE and not has_finite_verb(plain(_decode(value)))
+        return (PART if key == "score" else RATING).fullmatch(value.strip()) is not None
+    said = _decode(value)
+    named = key.endswith(("_id", "_ids")) or names_source(said)
+    return key in SOURCE_KEYS and len(value) <= LONGEST_SOURCE and named and not has_finite_verb(plain(said))
 
 
 def _leaf_units(text: str, leaf: Leaf, noted: bool) -> list[Unit]:

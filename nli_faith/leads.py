@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from nli_faith.kinds import kind_of
 from nli_faith.refusals import EVIDENCE
@@ -11,6 +12,8 @@ from nli_faith.types import CLAIM
 from nli_faith.verbs import WORD, has_finite_verb
 
 FIGURE = re.compile(r"(?<!passage )(?<!document )(?<!source )(?<!\w)\d")
+# Numbers that count have been taken away: "15. Here's the breakdown:" says 15.
+NUMBERED = re.compile(r"\d{1,3}[.)]\s")
 # The line stops where its object should be: "The warranty covers:", "You need:", "It is available in:".
 OPEN_VERB = re.compile(
     r"\b(?:(?:include|cover|contain|highlight|praise|emphasi[sz]e|need|require|support|offer|provide|receive|"
@@ -45,9 +48,26 @@ EMPTY_LEAD = re.compile(
     rf"(?:based (?:solely |only )?(?:up)?on|according to|as per) [^:,]{{0,40}}{EVIDENCE}|in summary|summary|answer|"
     rf"notes?"
 )
+# What a lead-in line makes of its items, sentences or not: conditions, denials, what others say.
+CONDITION = re.compile(r"\b(?:if|when|whenever|unless|until|in case|provided that)$")
+FALSEHOOD = re.compile(
+    r"(?!.*\b(?:debunk|dispel|correct(?:s|ing|ed)\b|address|clarif|clear))(?:.*\b)?(?:false|untrue|incorrect|inaccurate|myths?|"
+    r"misconceptions?|"
+    r"not (?:true|correct|accurate|the case))\b"
+)
+NEGATION = re.compile(r"\b(?:not|never|cannot|except|excludes?|excluding|without)\b(?! (?:only|just|limited)\b)|n't\b")
+ATTRIBUTION = re.compile(
+    r"according to (?!the (?:information|data|details|facts)$)[^,]+$|.*\b(?:(?:say|says|said|argue[sd]?|claimed|believe[sd]?|"
+    r"alleged|contend(?:s|ed)?)(?: that)?|"
+    r"(?:claims?|alleges?) that)$"
+)
+FROM_EVIDENCE = re.compile(rf".*\b{EVIDENCE}")
 SOURCES_LEAD = re.compile(r"(?:sources?|references?|citations?|sources used|footnotes)")
+# "No refunds", "Not available in Japan": a denial names nothing.
+DENIAL = re.compile(r"(?:no|not|never|none of|without)\s[^\W\d_]{2,}", re.I)
 VERB_BY_FORM = re.compile(r"(?:[A-Z][\w'-]* )+[a-z]{3,}(?<![sui])s (?:[A-Z]|the\b|an?\b|its\b|their\b)(?!.* [Ff]or\b)")
 LONGEST_LEAD_IN = 16  # words
+LONGEST_GOVERNING = 300  # characters
 SHORT_LEAD_IN = 7  # words within which a figure is part of a name ("Review 2 (May 2021):")
 
 
@@ -57,6 +77,8 @@ def kind_of_lead(text: str) -> str:
     It is a claim as soon as it may say something that its items don't say by themselves.
     """
     low = text.lower().replace("’", "'").strip().rstrip(":： ")
+    if NUMBERED.match(low):
+        return CLAIM
     kind = kind_of(f"{low}:")
     words = len(low.split())
     if kind != CLAIM:
@@ -97,12 +119,32 @@ def kind_of_heading(text: str) -> str:
     """The kind of a marked heading: a claim when it states a fact, for a claim can't pass by being a heading."""
     asked = text.rstrip().endswith(("?", "？", "؟"))
     bare = re.sub(r"^[\d.)(:]+\s*", "", text)
-    return "heading" if asked or not (has_finite_verb(bare) or _has_verb_by_form(bare)) else CLAIM
+    return "heading" if asked or not (has_finite_verb(bare) or _has_verb_by_form(bare) or denies(bare)) else CLAIM
+
+
+def denies(text: str) -> bool:
+    """Whether a fragment is a denial, which is the name of nothing: "No refunds"."""
+    return DENIAL.match(text) is not None and kind_of(text) == CLAIM
 
 
 def _has_verb_by_form(text: str) -> bool:
     """A small word in -s between a capital and an article or a name: "Aspirin thins the blood", "Acme acquires Globex"."""
     return VERB_BY_FORM.match(text) is not None or has_subject_and_verb(text[:1].lower() + text[1:])
+
+
+@lru_cache(maxsize=1 << 10)
+def governs(lead: str) -> bool:
+    """Whether an item says something else without its lead-in line: "You are not eligible if:", "These claims are false:"."""
+    if len(lead) > LONGEST_GOVERNING:
+        return False
+    low = lead.lower().replace("’", "'").rstrip()
+    bare = low.rstrip(":： ")
+    last = re.split(r",|\bbut\b", bare)[-1]
+    if FALSEHOOD.match(last):
+        return True
+    if bare == low or FROM_EVIDENCE.match(low):
+        return False
+    return any(pattern.search(last) for pattern in (CONDITION, NEGATION)) or ATTRIBUTION.match(bare) is not None
 
 
 def says_nothing(lead: str) -> bool:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-BULLET = re.compile(r"[ \t]*[-*+•‣◦▪●⁃–—][ \t\u00a0]+")
+from nli_faith.sentences import EMOJI
+
+BULLET = re.compile(r"[ \t]*[-*+•‣◦▪▫●○■◆⁃–—]\ufe0f?[ \t\u00a0]+")
+# A picture in place of a bullet is kept, as it may say yes or no: "✅ Roaming", "❌ Roaming".
+PICTURE = re.compile(rf"[ \t]*(?=[^\ufe0f])[{EMOJI}]{{1,3}}[ \t\u00a0]*(?=[^\s{EMOJI}])")
 NUMBER = re.compile(
     r"[ \t]*(\(?)(\d{1,3}|[a-z]|[ivx]{1,4})(\))[ \t\u00a0]+|[ \t]*()(\d{1,3})(\.)[ \t\u00a0]+|"
     r"[ \t]*()([a-z])(\.)[ \t\u00a0]+(?=[A-Z])"
@@ -30,17 +34,26 @@ def places(mark: re.Match) -> list[Place]:
     return found + ([(shape, "i", ROMAN[sign])] if sign in ROMAN else [])
 
 
-def counted(lines: list[str]) -> set[Place]:
-    """The places of all marks that begin a line."""
-    return {place for line in lines for mark in [NUMBER.match(line)] if mark for place in places(mark)}
+def counting(lines: list[str]) -> set[int]:
+    """Which lines begin with a number that counts: it is 1, its list or a neighbour came before, or a neighbour comes next.
 
-
-def in_series(mark: re.Match, others: set[Place]) -> bool:
-    """Whether a mark counts: a list of its kind begins somewhere, or a neighbour is there. In "42. That's all" it doesn't."""
-    return any(
-        not others.isdisjoint({(shape, kind, 1), (shape, kind, place - 1), (shape, kind, place + 1)})
-        for shape, kind, place in places(mark)
-    )
+    "42. That's all" doesn't count, nor does "2. These are they:" above a list that begins with 1.
+    """
+    marked = [(at, places(mark)) for at, line in enumerate(lines) for mark in [NUMBER.match(line)] if mark]
+    following: dict[tuple[str, str], int] = {}
+    found = set()
+    for at, own in reversed(marked):
+        for shape, kind, place in own:
+            after = following.get((shape, kind), 0)
+            if place == 1 or after == place + 1 or 1 < after == place - 1:
+                found.add(at)
+        following.update({(shape, kind): place for shape, kind, place in own})
+    seen: set[Place] = set()
+    for at, own in marked:
+        if not seen.isdisjoint({(shape, kind, near) for shape, kind, place in own for near in (1, place - 1, place + 1)}):
+            found.add(at)
+        seen.update(own)
+    return found
 
 
 def inline_items(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
@@ -61,6 +74,8 @@ def inline_items(text: str, start: int, end: int) -> list[tuple[int, int, bool]]
         before = text[max(start, mark.start() - 20) : mark.start()]
         if not marks and before and not BEFORE_FIRST.search(before):
             continue
+        if mark.group(1) != "1" and before.rstrip().endswith((":", "：")):
+            continue  # a value: "Wins: 1. Draws: 2. Losses: 3."
         marks.append(mark)
     if len(marks) < (1 if own else 2):
         return [(start, end, False)]

@@ -26,6 +26,9 @@ TAG = re.compile(
     r"(?:\s+[\w:-]+\s*=[^<>]{0,300}|\s+open)?\s*/?>",
     re.I,
 )
+# A number set high: an exponent ("10<sup>6</sup>"), or the mark of a note behind an amount, a year or a word.
+HIGH = re.compile(r"<sup>\s*([-−]?\d{1,3})\s*</sup>", re.I)
+NOTED = re.compile(r"(?:[$€£¥]\s?[\d.,]*\d|[%.,;:!?)\"”]|(?<!\d)(?:19|20)\d\d|[^\W\d_]{3,})$")
 GLUED_TAGS = frozenset("b i u s a em strong span sub sup small mark del ins code font kbd cite".split())
 AUTOLINK = re.compile(r"<((?:https?://|mailto:|www\.)[^<>\s]{1,1000}|[\w.+-]{1,64}@[\w.-]{1,255})>")
 ENTITY = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
@@ -77,6 +80,7 @@ def _unmark(text: str) -> str:
         text = drop_links(text)
     text = drop_marks(text)
     if "<" in text:
+        text = HIGH.sub(lambda high: "" if NOTED.search(text[max(0, high.start() - 20) : high.start()]) else f"^{high[1]}", text)
         text = TAG.sub(lambda tag: "" if tag.group(1).lower() in GLUED_TAGS else " ", AUTOLINK.sub(r"\1", text))
     if "*" in text or "~" in text:
         runs = Counter(STARS.findall(text))
@@ -89,9 +93,10 @@ def _unmark(text: str) -> str:
 
 
 def _keep_star(text: str, run: re.Match, runs: Counter) -> str:
-    """Emphasis goes; "2 * 3", "2**3" and an escaped star stay."""
+    """Emphasis goes; "2 * 3", "2*3*4", "2**3" and an escaped star stay."""
     before = text[run.start() - 1 : run.start()] or " "
     after = text[run.end() : run.end() + 1] or " "
     product = before.isspace() and after.isspace() and run.start() > 0 and run.end() < len(text)
     power = before.isascii() and after.isascii() and before.isalnum() and after.isalnum() and runs[run.group()] == 1
+    power = power or (before.isdigit() and after.isdigit())
     return run.group() if product or power or before == "\\" else ""

@@ -2,8 +2,10 @@
 
 Deliberately narrow: it speaks up only where the passage's sentence has most of the claim's content words, one of the two is
 negated, the other is not, and what is negated is a word of both ("is available": "is not available", "never available",
-"unavailable", "neither ... nor available", "fails to be available"; "lacks", "without" and "free of" deny what follows them). Where both have a negation, one denies twice ("not ... without"), or either has another word that turns a
-sentence round ("only", "until", "hardly"), it keeps silent; a missed one costs less than a false alarm.
+"unavailable", "neither ... nor available", "fails to be available"; "lacks", "without", "free of", "out of stock" and "yet to"
+deny what follows them). Where both have a negation, one denies twice ("not ... without"), either has another word that turns
+a sentence round ("only", "until", "hardly"), or they speak of the two sides of a limit ("after 30 days", "within 30 days"), it
+keeps silent; a missed one costs less than a false alarm.
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ _BARE = frozenset(  # people leave out the apostrophe
 )
 _LACKING = frozenset("lack lacks lacked lacking".split())  # deny what follows; "a lack of" is left alone
 _FAILING = frozenset("fail fails failed failing refuse refuses refused refusing decline declines declined unable".split())  # to
-_MEANT = ((re.compile(r"\bno\. ?(?=\d)", re.I), "number "), (re.compile(r"\bnon (?=[a-z]{3})", re.I), "non-"))
+_MEANT = (
+    (re.compile(r"\b(?:[Nn]o\. ?|No )(?=\d+\b(?!-| years?\b))"), "number "),
+    (re.compile(r"\bnon (?=[a-z]{3})", re.I), "non-"),
+    (re.compile(r"\bor not\b", re.I), " "),  # "whether or not", "paid or not"
+    # What is not in stock is out of stock, in other than "made out of wood" and "3 out of 5".
+    (re.compile(r"\bout of (?=(?:stock|print|service|order|use|reach|range|season|network|warranty|sight|focus|bounds|office)\b)",
+                re.I), "without "),
+)  # fmt: skip
 _PRONOUNS = frozenset("nobody nothing nowhere".split())  # what they deny does not stand behind them
 # "Not only A but B", "no later than" and "not necessarily" deny nothing, or not quite.
 _SOFT = frozenset("only just merely simply necessarily least less fewer more later sooner earlier matter doubt wonder".split())
@@ -36,6 +45,9 @@ _TURNING = frozenset(
     " stopped ceased longer former formerly previously zero absent absence missing few little reject rejects"
     " rejected before false".split()
 )
+# What is denied beyond a limit may be so within it: "not after 30 days" is "within 30 days".
+_BEYOND = frozenset("after beyond outside past over above exceeding exceeds".split())
+_WITHIN = frozenset("within inside during under below up".split())
 _BREAKS = frozenset(",;:.!?()–—") | {"but", "although", "though", "while", "whereas", "because"}
 _LIGHT = frozenset(
     "a an the any some all both each every this that these those it its they them their he she his her him we our you your i"
@@ -64,12 +76,15 @@ class _Reading:
         words: stem -> stem without a negating prefix, or None.
         negated: stems that stand behind a negation everywhere; denies: there is a negation.
         turns: there is a word of `_TURNING`, or a negation that is none.
+        beyond, within: there is a word for the one or the other side of a limit.
     """
 
     words: dict[str, str | None]
     negated: frozenset[str]
     denies: bool
     turns: bool
+    beyond: bool
+    within: bool
 
 
 def negation_mismatch(claim: str, sentences: Sequence[str]) -> bool:
@@ -91,6 +106,8 @@ def _differs(claim: _Reading, sentence: _Reading) -> bool | None:
     known = sentence.words.keys() | set(sentence.words.values())
     shared = sum(word in known or (base is not None and base in known) for word, base in claim.words.items())
     if shared < SHARED * len(claim.words) or sentence.turns:
+        return None
+    if (claim.beyond and sentence.within and not sentence.beyond) or (claim.within and sentence.beyond and not claim.beyond):
         return None
     if _is_double(claim, sentence) or _is_double(sentence, claim):
         return None
@@ -116,6 +133,8 @@ def _is_double(one: _Reading, other: _Reading) -> bool:
 def _denies_next(token: str, after: str) -> bool:
     if token in _LACKING:
         return after != "of"
+    if token == "yet":  # "has yet to be approved"
+        return after == "to"
     return token == "without" or (token == "free" and after == "of") or (token in _FAILING and after == "to")
 
 
@@ -150,4 +169,5 @@ def _read(sentence: str) -> _Reading:
             (negated if waiting else plain).add(stem)
             waiting = False
     turns = turns or ("without" in tokens and denials > 1)
-    return _Reading(words, frozenset(negated - plain), denials > 0, turns)
+    beyond, within = (not limits.isdisjoint(tokens) for limits in (_BEYOND, _WITHIN))
+    return _Reading(words, frozenset(negated - plain), denials > 0, turns, beyond, within)

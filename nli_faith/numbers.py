@@ -14,7 +14,9 @@ A quantity is stated when a passage has an equal one, however it is spelled: "1.
 - Versions are compared part by part, not as decimals: "Python 3.1" is 3.1.2 but not 3.10. A number is one behind "version" and
   the like, and behind the name that the passage has before its number.
 - Different units of one kind are converted, to 2 % or a degree: "5 miles" is 8 km. A number without a unit is equal to one with
-  a unit, unless it counts something ("45 countries" is not "45 minutes").
+  a unit, unless it counts something ("45 countries" is not "45 minutes"). So are rates: "$20 per month" is not "$20 per year",
+  and "15 mg/kg" no dose of 15 mg; but what is paid or done in a time may be said without it, "$20".
+- "2 hours 30 minutes" is one quantity; "12 months and 30 days" may be stated as one or as two.
 - The year of a full date may stand elsewhere in the passages; a month or a weekday may lie between the ends of a range.
 
 Whole numbers up to ten without a unit are held against passages only where one counts the same thing otherwise, or out of the
@@ -29,22 +31,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from nli_faith.counted import counted, singular
 from nli_faith.numerals import read_quantities
 from nli_faith.quantities import Clock, Code, Date, Number, Quantity, Weekday
+from nli_faith.rates import is_strict
+from nli_faith.same_times import is_date_stated, same_time
+from nli_faith.versions import is_part, parts_of, same_version
 
 SMALL = 10
-_AFTER = re.compile(r"[ \u00a0-]([a-z]{2,})(?:[ \u00a0-]([a-z]{2,}))?", re.I)
-_STOP = frozenset(
-    "a an the and or but of to in on at by for from with as is are was were be been has have had will would can could may"
-    " might must that which who whose this these those it its they their he she his her we our you your not no than then"
-    " so if when while after before during since until between among over under about into per each every more less most"
-    " least other others such only also still just very later earlier ago away up down out off there here what how all".split()
-)
 _NOTHING = (("", 1.0),)
 _BOUNDS = ("over", "under")
-_NAME = re.compile(r"(?:\b(version|release|firmware|build|v|ver)\.? ?|\b((?-i:[a-z]{0,3}[A-Z])[\w+#]*) )$", re.I)
-# Names that measure stand before a decimal number, not before a version.
-_MEASURES = frozenset("gpa rating ratings score scores magnitude richter eps index ratio average ph bmi total grade mean".split())
 
 
 def missing_numbers(claim: str, passages: Sequence[str]) -> tuple[str, ...]:
@@ -66,20 +62,22 @@ class _Passage:
     @cached_property
     def counts(self) -> list[tuple[Number, frozenset[str]]]:
         found = [q for q in self.quantities if isinstance(q, Number) and not q.units]
-        return [(number, _counted(self.text, number)) for number in found]
+        return [(number, counted(self.text, number)) for number in found]
 
 
 def _is_stated(asked: Quantity, claim: str, stated: Sequence[_Passage]) -> bool:
     if isinstance(asked, Number):
-        things = _counted(claim, asked)
+        if asked.parts and all(_is_stated(part, claim, stated) for part in asked.parts):
+            return True
+        things = counted(claim, asked)
         if not asked.units and asked.value <= SMALL and not asked.decimals:
             return not _is_denied(asked, things, [count for passage in stated for count in passage.counts])
         return any(_same_number(asked, source, claim, things, passage) for passage in stated for source in passage.quantities)
     sources = [source for passage in stated for source in passage.quantities]
     if isinstance(asked, Date):
-        return _is_date_stated(asked, sources)
+        return is_date_stated(asked, sources)
     if isinstance(asked, Clock):
-        return any(_same_time(asked, source) for source in sources)
+        return any(same_time(asked, source) for source in sources)
     if isinstance(asked, Weekday):
         return any(isinstance(source, Weekday) and asked.days <= source.days for source in sources)
     digits = _own_digits(asked, claim)
@@ -87,25 +85,11 @@ def _is_stated(asked: Quantity, claim: str, stated: Sequence[_Passage]) -> bool:
 
 
 def _own_digits(code: Code, text: str) -> str:
-    """Without the code of a country, and the 0 that stands for it."""
+    """Without the code of a country, and the 0 or the American 1 that stands for it."""
     if text[max(0, code.start - 1) : code.start] == "+" and len(code.digits) > 9:
         return code.digits[-9:]
-    return code.digits[1:] if len(code.digits) > 8 and code.digits[0] == "0" else code.digits
-
-
-def _counted(text: str, number: Quantity) -> frozenset[str]:
-    """What the number counts: the one or two words behind it, without their plural; empty before "of", a stop and the like."""
-    match = _AFTER.match(text, number.end)
-    words = []
-    for word in match.groups() if match else ():
-        if word is None or word.lower() in _STOP:
-            break
-        words.append(word.lower())
-    return frozenset(map(_singular, words))
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if word[-1] == "s" and word[-2:] != "ss" else word
+    american = len(code.digits) == 11 and code.digits[0] == "1" and len(code.parts) == 4  # 1-800-555-0199
+    return code.digits[1:] if american or (len(code.digits) > 8 and code.digits[0] == "0") else code.digits
 
 
 def _is_denied(asked: Number, things: frozenset[str], counts: Sequence[tuple[Number, frozenset[str]]]) -> bool:
@@ -136,69 +120,66 @@ def _unhedged(asked: Number, source: Number) -> Number:
 
 def _same_number(asked: Number, source: Quantity, claim: str, things: frozenset[str], passage: _Passage) -> bool:
     if isinstance(source, Date):
-        bare = source.month is None and not _counted(passage.text, source)  # "the 1965 Watts riots"
-        values = (source.year, source.day, source.until) if not asked.units else (source.year,) if bare else ()
+        bare = source.month is None and not counted(passage.text, source)  # "the 1965 Watts riots"
+        if asked.of and {asked.value, asked.of} == {source.month, source.day}:
+            return True  # "12/25" is December 25
+        slashed = "/" in (claim[max(0, asked.start - 1) : asked.start], claim[asked.end : asked.end + 1])
+        own = (source.year, source.day, source.until, source.month if slashed else None)
+        values = own if not asked.units else (source.year,) if bare else ()
         return any(_close(asked, value) for value in values if value)
     if isinstance(source, Code):
         whole = asked.value in source.parts and not asked.decimals
-        return not asked.units and (whole or _is_part(_parts(claim, asked), source.parts))
+        return not asked.units and (whole or is_part(parts_of(claim, asked), source.parts))
+    if isinstance(source, Clock):  # "12:35" lasts 12 minutes and 35 seconds, or as many hours
+        lasting = [factor * asked.value for kind, factor in asked.units if kind == "time"]
+        return bool(asked.parts or asked.decimals) and any(seconds in (source.minutes, 60 * source.minutes) for seconds in lasting)
     if not isinstance(source, Number):
         return False
     if not asked.units and not source.units:
-        version = _same_version(asked, source, claim, passage.text)
+        version = same_version(asked, source, claim, passage.text)
         if version is not None:
             return version
-        return _same_count(asked, source, bool(asked.hedge and things & _counted(passage.text, source)))
+        return _same_count(asked, source, bool(asked.hedge and things & counted(passage.text, source)))
     asked = _unhedged(asked, source)
     if bool(asked.units) != bool(source.units) and _close(asked, source.value):
-        counted = _counted(passage.text, source)
-        named = map(_singular, re.findall(r"[a-z]+", claim[asked.start : asked.end].lower()))  # "the seventh year": seven years
-        return not asked.units or (source.firm and (not counted or not counted.isdisjoint(named)))
+        things_there = counted(passage.text, source)
+        named = map(singular, re.findall(r"[a-z]+", claim[asked.start : asked.end].lower()))  # "the seventh year": seven years
+        return not asked.units or (source.firm and (not things_there or not things_there.isdisjoint(named)))
     return any(_close(asked, value, room) for value, room in _converted(asked, source))
-
-
-def _same_version(asked: Number, source: Number, claim: str, text: str) -> bool | None:
-    """Whether the two are one version, None where they are none."""
-    if not (asked.decimals or source.decimals):
-        return None
-    name, other = _name(claim, asked), _name(text, source)
-    if not (name and other) or (name != other and "version" not in (name, other)):
-        return None
-    parts, others = _parts(claim, asked), _parts(text, source)
-    return _is_part(parts, others) or (parts[: len(others)] == others and not any(parts[len(others) :]))
-
-
-def _name(text: str, number: Number) -> str:
-    match = _NAME.search(text[max(0, number.start - 24) : number.start])
-    if match is None:
-        return ""
-    name = "version" if match[1] else match[2].lower()
-    return "" if name in _STOP or name in _MEASURES else name
-
-
-def _parts(text: str, number: Number) -> tuple[float, ...]:
-    return tuple(float(part) for part in re.findall(r"\d+", text[number.start : number.end]))
-
-
-def _is_part(parts: tuple[float, ...], others: tuple[float, ...]) -> bool:
-    return bool(parts) and others[: len(parts)] == parts
 
 
 def _converted(asked: Number, source: Number) -> Iterator[tuple[float, float]]:
     """(value of `source` in a unit of `asked`, room for rounding) for each pair of readings of one kind."""
+    rate = _rate(asked, source)
+    if rate is None:
+        return
     for kind, factor in asked.units or _NOTHING:
         if kind == "%" and source.of and not source.units:
             yield 100 * source.value / source.of / factor, 0.0
         for other, own in source.units or _NOTHING:
             if kind == other:
-                value = source.value * own / factor
-                yield value, 0.02 * value if own != factor else 0.0
+                value = source.value * own / factor * rate
+                yield value, 0.02 * value if own != factor or rate != 1 else 0.0
             elif (kind, other) == ("celsius", "fahrenheit"):
                 yield from ((abs(sign * source.value - 32) / 1.8, max(1.0, 0.02 * source.value / 1.8)) for sign in (1, -1))
             elif (kind, other) == ("fahrenheit", "celsius"):
                 yield from ((abs(sign * source.value * 1.8 + 32), max(1.0, 0.02 * source.value * 1.8)) for sign in (1, -1))
             elif other == "%" and asked.of and not asked.units:
                 yield source.value * own * asked.of / 100, 0.0
+
+
+def _rate(asked: Number, source: Number) -> float | None:
+    """How many times as much the source says where both are rates; None where they are measured against other things.
+
+    What something costs, and what happens in a day, is often said without the other half: "$20" is fair to "$20 per month".
+    A dose by the kilogram is no dose.
+    """
+    every = asked.every / source.every if asked.every and source.every else 1.0
+    if not (asked.per and source.per):
+        strict = is_strict(asked.per or source.per) and any(kind.islower() for kind, _ in asked.units)
+        return None if strict else every
+    kinds = dict(source.per)
+    return next((every * factor / kinds[kind] for kind, factor in asked.per if kind in kinds), None)
 
 
 def _close(asked: Number, value: float, converted: float = 0.0) -> bool:
@@ -215,44 +196,3 @@ def _close(asked: Number, value: float, converted: float = 0.0) -> bool:
     return (asked.hedge == "over" and written <= value <= 1.5 * written) or (
         asked.hedge == "under" and written / 1.5 <= value <= written
     )
-
-
-def _is_date_stated(asked: Date, sources: Sequence[Quantity]) -> bool:
-    if asked.month is None:
-        return any(_has_year(source, asked) for source in sources)
-    fits = [source for source in sources if isinstance(source, Date) and _same_day(asked, source)]
-    if asked.year is None or any(source.year == asked.year for source in fits):
-        return bool(fits)
-    year = Date(0, 0, asked.year)
-    return any(source.year is None for source in fits) and any(_has_year(source, year) for source in sources)
-
-
-def _has_year(source: Quantity, asked: Date) -> bool:
-    first, last = asked.year, asked.until or asked.year
-    if isinstance(source, Number):
-        return not source.units and first <= source.value <= last
-    if not isinstance(source, Date) or source.year is None:
-        return False
-    return first <= source.year and (source.until or source.year) <= last
-
-
-def _same_day(asked: Date, source: Date) -> bool:
-    """Whether day and month are those of `source`, as far as they are given."""
-    if source.month is None:
-        return False
-    if source.last_month is not None:
-        span = (source.last_month - source.month) % 12
-        return asked.day is None and (asked.month - source.month) % 12 <= span
-    pairs = {(source.month, source.day)} | ({(source.day, source.month)} if source.swapped else set())
-    wanted = {(asked.month, asked.day)} | ({(asked.day, asked.month)} if asked.swapped else set())
-    return any(month == m and (day is None or day == d) for month, day in wanted for m, d in pairs)
-
-
-def _same_time(asked: Clock, source: Quantity) -> bool:
-    if isinstance(source, Number):  # "open 9-5"
-        hour, minute = divmod(asked.minutes, 60)
-        return not source.units and minute == 0 and source.value in (hour, hour % 12 or 12)
-    if not isinstance(source, Clock):
-        return False
-    around = 720 if asked.halved or source.halved else 1440
-    return (asked.minutes - source.minutes) % around == 0

@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from nli_faith import amounts, dates
+from nli_faith import amounts, compounds, dates
 from nli_faith.quantities import Clock, Date, Number, Quantity, Weekday
 
-_READERS = dates.READERS | amounts.READERS
-_START = re.compile(r"\d+|[½¼¾⅓⅔]|[^\W\d_]+")
+_READERS = dates.READERS | amounts.READERS | compounds.READERS
+_START = re.compile(r"\d+|(?<![\w.])\.\d+|[½¼¾⅓⅔]|[^\W\d_]+")
 _LINKS = frozenset(("http", "https", "www"))
 _LINK = re.compile(r"\S*")
 
@@ -28,7 +28,7 @@ def _compile(patterns: dict[str, str]) -> re.Pattern:
 
 # What is more than a number is looked for before the numbers.
 _DAYS = _compile(dates.DAYS)
-_FIGURES = _compile(dates.FIGURES | amounts.SLASHED | amounts.FIGURES)
+_FIGURES = _compile(compounds.FIGURES | dates.FIGURES | amounts.SLASHED | amounts.FIGURES)
 _NUMBERS = _compile(amounts.FIGURES)
 _WORDS = {
     word: [_compile({name: pattern}) for name, pattern in (dates.WORDS.get(word, {}) | amounts.WORDS.get(word, {})).items()]
@@ -37,7 +37,10 @@ _WORDS = {
 _RANGE = re.compile(r"\s?(?:--?|–|—|to|or|and|through|thru|until|till)\s?", re.I)
 _OF = re.compile(r"\s?/\s?|\s(?:out of|of|in)\s(?:a possible |a total of |every )?", re.I)
 _SPAN = re.compile(r"\s?(?:--?|–|—|to|through|thru|until|till)\s?", re.I)
-_NEXT = re.compile(r",?\s(?:and\s)?", re.I)
+_NEXT = re.compile(r"\.?,?\s(?:and\s)?", re.I)
+
+_ROMAN = re.compile(r"(?=..)(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")  # below a hundred: of the rest most are other words
+_LETTERS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 
 @lru_cache(maxsize=4096)
@@ -51,6 +54,8 @@ def read_quantities(text: str) -> tuple[Quantity, ...]:
         word = start[0]
         if word[0].isalpha():
             patterns = _WORDS.get(word.lower())
+            if patterns is None and word.isupper() and _ROMAN.fullmatch(word):
+                found.append(Number(float(_roman(word)), start.start(), start.end(), firm=False))
             if patterns is None:
                 if word.lower() in _LINKS and text[start.end() : start.end() + 1] in (":", "."):
                     at = _LINK.match(text, start.start()).end()
@@ -67,10 +72,15 @@ def read_quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(_joined(text, found))
 
 
+def _roman(word: str) -> int:
+    values = [_LETTERS[letter] for letter in word]
+    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0]))
+
+
 def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
     """`found` with what a neighbour tells of each: the unit of "5" in "5 to 10 km", the years of "2019-21"."""
     out = list(found)
-    for i in range(len(out) - 1):
+    for i in range(len(found) - 1):
         gap = text[out[i].end : out[i + 1].start]
         if len(gap) > 20:
             continue
@@ -80,6 +90,8 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
             out[i + 1] = right = replace(right, firm=right.firm and "/" not in gap)
         if _RANGE.fullmatch(gap) or (gap == "/" and isinstance(left, Date)):  # 2019/20
             out[i], out[i + 1] = _range(left, right, gap)
+        if gap == "/" and _is_day(left, right):
+            out.append(Date(left.start, right.end, None, int(left.value), int(right.value), swapped=True, firm=False))
     out += _spans(text, out)
     _add_sums(text, out)
     return out
@@ -88,10 +100,11 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
 def _range(left: Quantity, right: Quantity, gap: str) -> tuple[Quantity, Quantity]:
     if isinstance(left, Number) and isinstance(right, Number):
         if left.units and not right.units and left.units[0][0].isupper():  # $5-10
-            return left, replace(right, units=left.units)
+            return left, replace(right, units=left.units, per=left.per, every=left.every)
         if not left.units and (right.units or right.scale > 1) and left.scale == 1:
             scale = right.scale if left.value < right.value / right.scale * 10 and gap.strip() not in ("and", "or") else 1.0
-            return replace(left, value=left.value * scale, step=left.step * scale, scale=scale, units=right.units), right
+            told = replace(left, value=left.value * scale, step=left.step * scale, scale=scale)
+            return replace(told, units=right.units, per=right.per, every=right.every), right
     if isinstance(left, Date) and isinstance(right, Number) and _is_year(left) and 0 < right.value < 100 and not right.units:
         if gap.strip() in ("-", "--", "–", "—", "/") and right.value > left.year % 100 and right.step == 1:
             return left, Date(right.start, right.end, left.year // 100 * 100 + int(right.value))
@@ -106,6 +119,14 @@ def _is_share(left: Quantity, right: Quantity) -> bool:
     if not (isinstance(left, Number) and isinstance(right, Number)) or left.units or right.units:
         return False
     return left.scale == right.scale == 1 and left.value <= right.value and right.value > 1
+
+
+def _is_day(left: Quantity, right: Quantity) -> bool:
+    """Whether "12/25" may be a day of a month, which it states beside what else it may be."""
+    if not (isinstance(left, Number) and isinstance(right, Number)) or left.units or right.units:
+        return False
+    values = sorted((left.value, right.value))
+    return left.step == right.step == 1 and 1 <= values[0] <= 12 and values[1] <= 31
 
 
 def _is_year(date: Date) -> bool:
@@ -126,17 +147,22 @@ def _spans(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
 
 
 def _add_sums(text: str, found: list[Quantity]) -> None:
-    """"2 hours 30 minutes" and "5 feet 10 inches" are asked of a claim as one quantity, and stated as three."""
+    """"2 hours 30 minutes" is asked of a claim as one quantity, and stated as three.
+
+    With an "and" or a comma they may be two all the same, "12 months and 30 days' notice": the sum keeps its parts then.
+    """
     for i in range(len(found) - 1):
         left, right = found[i], found[i + 1]
         if not (isinstance(left, Number) and isinstance(right, Number) and left.units and right.units) or left.decimals:
             continue
-        if not _NEXT.fullmatch(text[left.end : right.start][:6]):
+        gap = _NEXT.fullmatch(text[left.end : right.start][:7])
+        if gap is None:
             continue
         larger = dict(left.units)
         for dimension, factor in right.units:
             if right.value * factor < larger.get(dimension, 0.0) and factor < larger[dimension]:
                 value = left.value * larger[dimension] + right.value * factor
+                parts = () if gap[0].isspace() else (left, right)
                 found[i], found[i + 1] = replace(left, firm=False), replace(right, firm=False)
-                found.append(Number(value, left.start, right.end, ((dimension, 1.0),), factor, decimals=True))
+                found.append(Number(value, left.start, right.end, ((dimension, 1.0),), factor, decimals=True, parts=parts))
                 break

@@ -22,8 +22,11 @@ from nli_faith.abbreviations import (
     COMPANIES,
     COUNTRIES,
     DURATIONS,
+    GERMAN_MONTHS,
     IMPERATIVES,
+    IN_LAWS,
     INNER,
+    LAWS,
     LEGAL,
     MEASURES,
     MORE_ABBREVIATIONS,
@@ -73,6 +76,8 @@ def period_ends(stem: str, word: str, around: Around) -> bool:
     bare = re.sub(r"[^\w].*", "", word).lower()
     if around.ellipsis:
         return _punkt_ends(stem + "...", word)
+    if word[0] == "§" or stem in ("v", "vs") or (low in LAWS and bare in IN_LAWS) or (stem.isdigit() and bare in GERMAN_MONTHS):
+        return False
     if around.alone and (stem.isdigit() and len(stem) <= 3 or len(stem) == 1):
         return False
     if stem in NOT_LOWER:
@@ -94,7 +99,7 @@ def period_ends(stem: str, word: str, around: Around) -> bool:
     if low in ("a.m", "p.m", "am", "pm"):
         return not bracket and word[0].isupper() and bare not in AFTER_TIME
     if (len(stem) == 1 and stem.isalpha()) or DOTTED.match(stem) or low in MORE_ABBREVIATIONS:
-        if bracket or word[0].islower() or word[0].isdigit() or word[0] == "§":
+        if bracket or word[0].islower() or word[0].isdigit():
             return False
         if low == "etc":
             return word[0].isupper()

@@ -22,6 +22,8 @@ class Number:
         scale: of its scale word, 1 without one; decimals: it has a decimal point or a half.
         hedge: "about", "over" or "under" where a word beside it says so, else "".
         of: the 5 of "4 out of 5", "4 of 5" and "4/5"; 0 without one.
+        per: what the kilogram of "15 mg/kg" may mean; every: seconds of the month of "$20 per month", 0 without one.
+        parts: of a sum that may be none, "12 months and 30 days".
         start, end: in the text.
     """
 
@@ -35,6 +37,9 @@ class Number:
     hedge: str = ""
     firm: bool = True
     of: float = 0.0
+    per: tuple[Reading, ...] = ()
+    every: float = 0.0
+    parts: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ TOPIC = r"(?: (?:about|of|on|regarding|concerning|related|relating|as to|that|fo
 
 I_VERB = (
     r"(?:find|locate|answer|determine|provide|see (?=(?:(?:any|an?|the|such|that|this) )?(?:mention|information|details?|"
-    r"reference|evidence|answer|anything|data|where|how|what|why|whether)\b)|know|identify|access|confirm|verify|tell|help|assist|comment|"
+    r"reference|evidence|answer|anything|data|where|how|what|why|whether)\b)|know|identify|access|confirm|verify|tell|help|assist|"
+    r"comment|"
     r"respond|"
     r"fulfil|complete|comply|discuss|speculate|do that|say(?! enough)|give (?:you )?(?:an|any|the)|offer (?:an|any)|"
     r"(?:have|possess) (?:access|enough|any|sufficient|information|details|data|an answer|knowledge|the (?:ability|"
@@ -98,24 +99,39 @@ LEAD = re.compile(
     rf"appears)(?: that)?|therefore|thus|so|and|as a result)"
     r"(?:,? but\b|,? and\b|,? that\b|,|\.|!|:| [-–—])?\s+"
 )
+# "No information about you is stored" states something; in "no information about how it is stored" the verb is asked for.
+STATING = (
+    r"(?:(?!\b(?:how|what|which|who|whom|whose|when|where|whether|why|if|that)\b).)*\b(?:is|are|may|can|could|will|must|should)\b"
+    r"(?! (?:\w+ly |yet |currently )?(?:given|provided|available|mentioned|found|included|specified|present|contained)\b)"
+)
 GROUNDED = re.compile(rf"\b{EVIDENCE}|\bprovided\b")
 REFUSALS = [
     re.compile(pattern)
     for pattern in (
         rf"{SUBJECT} {NOT}{SAYING}",
         rf"{SUBJECT} {NOT}{GIVING} {ADJECTIVES}(?:(?:a|an|the|any) )?{ADJECTIVES}(?:[\w-]+ ){{0,3}}{ABOUT}",
-        rf"{THE}{MODIFIERS}{MARKED}{MODIFIERS}(?:{NOUN}|{LOOSE}){AFTER_NOUN} {NOT}(?!show|present|have){GIVING}",
+        # Materials may be without lead, and files without a password.
+        rf"{THE}{MODIFIERS}{MARKED}{MODIFIERS}(?:{NOUN}|(?!materials?|files?|input){LOOSE}){AFTER_NOUN} {NOT}(?!show|present|"
+        rf"have){GIVING}",
         rf"(?:(?:none|neither) of (?:the |these |those |your )?{EVIDENCE}|(?:neither|no) {EVIDENCE}|nothing {IN_EVIDENCE}) "
         rf"{ADVERBS}(?:mention|discuss|state|specify|specifie|address|addresse|describe|contain|provide|include|say|answer|cover|"
         rf"give|indicate|explain|list|name|identify|identifie|suggest|confirm)s?\b",
         rf"{SUBJECT} (?:fail(?:s|ed)? to {SAYING}|(?:omits?|le(?:ave|ft) out|leaves out)\b)",
         rf"(?:the )?{ADJECTIVES}(?:information|info|details?|data|an answer)(?: (?:about|on|regarding|of|concerning|for|to) "
         rf".{{1,80}}?)? (?:is|are) (?:missing|absent|lacking|unavailable) {FROM_EVIDENCE}",
-        rf"no (?:[\w-]+ ){{1,4}}can be (?:made|given|drawn|provided|determined|found|answered|offered|identified|confirmed)\b",
+        # "No refund can be given" is a rule, "no answer can be given" is none.
+        rf"no {ADJECTIVES}(?:[\w-]+ ){{0,1}}(?:answers?|conclusions?|comparisons?|determination|inferences?|"
+        rf"responses?) can be (?:made|given|drawn|"
+        rf"provided|determined|found|reached|identified|confirmed)\b",
+        rf"no {ADJECTIVES}(?:information|info|details?|mention) can be (?:found|located|identified)\b",
+        rf"no (?:[\w-]+ ){{1,4}}can be (?:made|given|drawn|provided|determined|found|answered|offered|identified|"
+        rf"confirmed) {FROM_EVIDENCE}",
         rf"{SUBJECT} (?:make|contain|provide|include|offer|give|ha(?:s|ve))s? no {ADJECTIVES}{ABOUT}",
-        rf"{SUBJECT} (?:lacks?|(?:is|are) (?:silent|unclear|not clear|insufficient|not sufficient|not enough|"
-        rf"unrelated to "
-        rf"(?:the|your) question))\b",
+        rf"{SUBJECT} (?:lacks? {ADJECTIVES}(?:(?:a|an|the|any) )?{ADJECTIVES}(?:[\w-]+ ){{0,2}}{ABOUT}|(?:is|are) (?:silent|"
+        rf"unclear|not clear|"
+        rf"(?:insufficient|not sufficient|not enough)(?= to (?:answer|determine|say|tell|provide|draw|conclude|make|give)\b|"
+        rf"[.!]?$)|"
+        rf"unrelated to (?:the|your) question)\b)",
         rf"there(?:'s| is| are)(?:n't| not)? (?:no |not |any |enough |sufficient |insufficient "
         rf"){ADJECTIVES}(?:mention|"
         rf"information|info|details?){TOPIC}",
@@ -124,19 +140,20 @@ REFUSALS = [
         rf"there(?:'s| is| are)(?:n't| not) (?:enough|sufficient) {ADJECTIVES}(?:information|info|details?|"
         rf"context)\b",
         rf"(?=.*\b{IN_EVIDENCE}|(?!.*\b(?:was|were|ha(?:s|ve|d) been|disclosed|released|published|revealed|shared|"
-        rf"announced|made public)\b))no {ADJECTIVES}(?:information|info|details?|mention)(?: (?:is|are|was|were) "
+        rf"announced|made public)\b)(?!{STATING}))no {ADJECTIVES}(?:information|info|details?|mention)(?: (?:is|are|was|were) "
         rf"(?:given|"
         rf"provided|available|mentioned|found|included|specified))?(?: (?:about|on|regarding|of|concerning|for)\b|"
         rf"[.!]?$| "
         rf"{IN_EVIDENCE})",
-        rf"(?:not enough|insufficient) (?:information|context|data|details)(?: (?:is|are|was|were))?(?: (?:provided|"
-        rf"given|"
-        rf"available|to (?:answer|determine|say|tell)|{IN_EVIDENCE})|[.!]?$)",
+        rf"(?:not enough|insufficient) (?:information|context|data|details)(?: (?:is|are|was|were))?(?: (?:provided|given|"
+        rf"available)(?= to (?:answer|determine|say|tell)\b| {IN_EVIDENCE}|[.!]?$)| (?:to (?:answer|determine|say|tell)|"
+        rf"{IN_EVIDENCE})|[.!]?$)",
         rf"(?:i|we){I_CANNOT} {ADVERBS}{I_VERB}",
         rf"i(?:'m| am) (?:currently )?(?:unable|not able) to {ADVERBS}(?:{I_VERB}|{I_TASK})",
         rf"i (?:currently )?(?:have|see|find|found|can find|could find|can see) no (?:{ADJECTIVES}{ABOUT}|idea\b)",
         r"(?:unable|not able|impossible|not possible) to (?:answer|determine|find|provide|locate|say|tell)\b",
-        r"(?:(?:this|the|your) (?:question|query|request) )?(?:cannot|can't|can not|could not) (?:answer|determine|be (?:determined|answered))\b",
+        r"(?:(?:this|the|your) (?:question|query|request) )?(?:cannot|can't|can not|could not) (?:answer|determine|"
+        r"be (?:determined|answered))\b",
         rf"it(?:'s| is) (?:impossible|unclear|unknown|not clear|uncertain|not known|not (?:explicitly )?(?:specified|"
         rf"stated|mentioned))\b.{{0,120}}\b{IN_EVIDENCE}",
         r"[^:.]{1,60}: (?:n/a|no information(?: (?:provided|available|given))?|not (?:mentioned|specified|"
@@ -145,18 +162,23 @@ REFUSALS = [
         rf"not (?:explicitly )?(?:mentioned|specified|found|provided|stated|given|available) {IN_EVIDENCE}",
     )
 ]
-# Impersonal, so that it may be about anything: "It is not possible to give blood". Refusals only with an answer or a
-# question as their object, or where a lead ("Based on the context, ...") or the end names the evidence.
+# Impersonal, so that it may be about anything: "It is not possible to tell whether a mole is cancerous without a biopsy".
+# Refusals only with an answer as their object, or where a lead ("Based on the context, ...") or the end names the evidence.
 IMPERSONAL = re.compile(
     r"it(?:'s| is)(?: not|n't) possible to (?:answer|determine|say|tell|provide|confirm|know|identify|conclude|give)\b|"
     r"(it(?:'s| is) (?:impossible|unclear|unknown|not clear|uncertain|not known)\b)"
 )
 ANSWERED = re.compile(
-    r" (?:for sure |exactly )?(?:whether|if|what|which|who|how|why|when|where|exactly|(?:an?|the|any) (?:[\w-]+ ){0,2}"
-    r"(?:answer|information|details?|response|conclusion|comparison))\b"
+    r" (?:this|that|the|your|an?|any) (?:[\w-]+ ){0,2}(?:question|query|answer|response|conclusion)\b(?! of\b)"
 )
 # "There is no mention of X in Y", where Y is no evidence: a statement about Y.
-ELSEWHERE = re.compile(rf"there(?:'s| is| are)(?:n't| not)? (?:no|not|any) .{{0,20}}\bmention of .{{1,80}}? (?:in|within) (?:the|his|her|its|their|this)\b(?! {EVIDENCE})")
+ELSEWHERE = re.compile(
+    rf"there(?:'s| is| are)(?:n't| not)? (?:no|not|any) .{{0,20}}\b(?:mention of .{{1,80}}? (?:in|within) (?:the|his|her|its|"
+    rf"their|this)\b(?! {EVIDENCE})|"
+    rf"(?:mention|information|info|details?) .{{1,80}}? (?:on|in|at) (?:the|his|her|its|their|this) (?:[\w'-]+ ){{0,2}}(?:labels?|"
+    rf"packag\w+|box|leaflet|insert|"
+    rf"website|site|menu|form|notice|bill|receipts?|invoices?|stickers?|covers?|screen|door|sign)\b)"
+)
 WE_EVIDENCE = re.compile(
     rf"\b(?:find|locate|answer|determine|see)\b.{{0,100}}\b(?:question|information|{IN_EVIDENCE})"
 )

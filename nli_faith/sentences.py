@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nli_faith.abbreviations import EXCLAIMED, LEADING, LETTERED, STARTERS
+from nli_faith.abbreviations import EXCLAIMED, GERMAN_LEADING, LEADING, LETTERED, SHARED_MONTHS, STARTERS
 from nli_faith.periods import Around, period_ends
 
 # How far we look from a terminator. Longer words are URLs and noise, whose inside says nothing about a boundary.
@@ -18,15 +18,21 @@ LIST_REACH = 600  # how far from a list mark its neighbours may be
 FULL_STOPS = "。！？｡؟۔।॥။።"
 INVISIBLE = "\x00\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 CLOSERS = "\"'”’»)\\]}*_`~」』》）〉】›" + INVISIBLE
+EMOJI = "\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
 OPENERS = "\"'“‘«(\\[{*_`~#>「『《（〈¿¡" + INVISIBLE
 
+EMOJI_END = re.compile(rf"[{EMOJI}]$")
 # Runs are taken whole and always match, so there is nothing to backtrack over.
-CANDIDATE = re.compile(rf"([.!?…]+|[{FULL_STOPS}][{FULL_STOPS}!?]*)(</?[a-z]{{1,6}} ?/?>|[{CLOSERS}])*")
+CANDIDATE = re.compile(rf"([.!?…]+|[{FULL_STOPS}][{FULL_STOPS}!?]*)(</?[a-z]{{1,6}} ?/?>|[{CLOSERS}{EMOJI}])*")
 CITATIONS = re.compile(
-    r"(?:[ \u00a0]?(?:\[(?:\[|\^|source |doc |document )?\d{1,3}(?:, ?\d{1,3})*\]{1,2}|【[^】\n]{1,40}】)(?!\())+",
+    r"(?:[ \u00a0]?(?:\[(?:\[|\^|source |doc |document )?\d{1,3}(?:, ?\d{1,3})*\]{1,2}|【(?:[\d,:\s]{1,20}|"
+    r"[^】\n]{0,40}†[^】\n]{0,40})】)(?!\())+",
     re.I,
 )
 LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
+# Tags that end a line as a line break does, behind those that close and before those that open: "</p><p>", "<br>".
+BLOCK_TAGS = re.compile(r"(?<!`)(?:<(?:br ?/?|/?(?:p|div|li|ul|ol|h[1-6]))>\s*)+", re.I)
+CLOSING_TAG = re.compile(r"<(?:br ?/?|/\w+)>", re.I)
 LIST_MARK = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|#+|[|>])\s")
 CONTENT = re.compile(r"[^\W_]")
 SPACE = re.compile(r"\s*")
@@ -36,6 +42,8 @@ CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff60]")
 # A Japanese quotation goes on with a particle, a Chinese one with who said it: 「はい。」と
 QUOTE_GOES_ON = re.compile(r"[とっはがをにでもの、，,]|[他她我]?们?[说說道问問]")
 
+# Before other small letters a period belongs to an abbreviation: "5 yrs. old", "34 in. of rain".
+SUBJECT = re.compile(r"(?:it|this|these|they|he|she|we|you|i|there|the|its|their|his|her)\b")
 OPEN_LINE_END = re.compile(
     r"(?:[,;(–—/&-]|\b(?:the|an?|of|and|or|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than|about|its|"
     r"their))$"
@@ -68,22 +76,38 @@ def _paragraphs(text: str) -> list[tuple[int, int]]:
     stretches: list[list[int]] = []
     before = None
     start = 0
-    for mark in [*LINE_BREAK.finditer(text), None]:
-        end = mark.start() if mark else len(text)
+    breaks = [mark.span() for mark in LINE_BREAK.finditer(text)]
+    if "<" in text:
+        breaks = sorted([*breaks, *((at, at) for at in _tag_breaks(text))])
+    for end, following in [*breaks, (len(text), len(text))]:
         line = text[start:end]
         if line.strip():
             left = start + len(line) - len(line.lstrip())
             right = start + len(line.rstrip())
-            if before is not None and runs_on(before, text, left, right):
+            if before is not None and not _begins_small(text, stretches[-1][0]) and runs_on(before, text, left, right):
                 stretches[-1][1] = right
             else:
                 stretches.append([left, right])
             before = (left, right)
-        else:
+        if not line.strip() or following == end:
             before = None
-        if mark:
-            start = mark.end()
+        start = following
     return [(left, right) for left, right in stretches]
+
+
+def _tag_breaks(text: str) -> list[int]:
+    """Where tags break `text`. A single one before a small letter is spoken of: "the <br> tag"."""
+    found = []
+    for run in BLOCK_TAGS.finditer(text):
+        closing = [tag.end() for tag in CLOSING_TAG.finditer(text, run.start(), run.end())]
+        if run.group().count("<") > 1 or not text[run.end() : run.end() + 1].islower():
+            found.append(closing[-1] if closing else run.start())
+    return found
+
+
+def _begins_small(text: str, at: int) -> bool:
+    """Whether a sentence begins with a small letter, so that small letters behind a break or a period tell nothing."""
+    return text[at].islower() and not _camel(text[at : at + 3])
 
 
 def runs_on(before: tuple[int, int], text: str, left: int, right: int) -> bool:
@@ -109,7 +133,7 @@ def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
         if cited:
             stop = cited.end()
         follow = SPACE.match(text, stop, end).end()
-        spaced = follow > stop or cited is not None or mark.group().endswith(("<br>", "<br/>", "<br />"))
+        spaced = follow > stop or cited is not None or EMOJI_END.search(mark.group()) is not None
         if follow >= end or not _ends_here(text, start, mark, follow, spaced):
             continue
         spans.append((start, stop))
@@ -135,7 +159,8 @@ def _ends_here(text: str, start: int, mark: re.Match, follow: int, spaced: bool)
     if not word:
         return True
     weak = closed or signs[0] in "!?…" or len(signs) > 1  # marks that may stand inside a sentence
-    if word[0] in ",;:)&%=" or (weak and word[0].islower() and not _camel(word)):
+    small = word[0].islower() and not _camel(word)
+    if word[0] in ",;:)&%=" or (small and (weak or not (_begins_small(text, start) or SUBJECT.match(word)))):
         return False
     left = max(start, mark.start() - WORD_REACH)
     before = text[left : mark.start()].rsplit(None, 2)
@@ -143,6 +168,8 @@ def _ends_here(text: str, start: int, mark: re.Match, follow: int, spaced: bool)
     if signs[-1] in "!?" or signs[0] in "!?":
         return not (signs == "!" and stem in EXCLAIMED and word[0].isupper() and word.lower() not in STARTERS)
     last = before[-2].lower().lstrip("(") if len(before) > 1 else ""
+    if stem.isdigit() and last in GERMAN_LEADING and word.rstrip(".,!").lower() in SHARED_MONTHS:
+        return False
     if len(stem) == 1 and last and (last in LETTERED or last[-1] in "°º"):
         return word[0].isupper()
     alone = left == start and len(before) <= 1

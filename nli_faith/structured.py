@@ -15,6 +15,10 @@ from dataclasses import dataclass
 _DEPTH = 60
 _SPACE = re.compile(r"\s*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
+# One character of a string, as it is or escaped; in JSON two halves may make one.
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\U[\da-fA-F]{8}|\\.|.", re.DOTALL
+)
 _SCALAR = re.compile(r"-?(?:\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|Infinity)|true|false|null|True|False|None|NaN|nan")
 _WORDS = {"true": "yes", "True": "yes", "false": "no", "False": "no", "null": "not given", "None": "not given",
           "NaN": "not given", "nan": "not given"}  # fmt: skip
@@ -25,6 +29,12 @@ _TIMES = re.compile(
     r"\b(?:hours?|times?|open(?:s|ed|ing)?|clos(?:es?|ed|ing)|starts?|ends?|begins?|finish|arriv\w+|depart\w+|"
     r"check ?(?:in|out)|schedule|from|to|until|at|days?|daily|week(?:days?|ends?)|"
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?)?|am|pm|shift)\b",
+    re.I,
+)
+# Not where the name is one of a duration or a score.
+_LASTING = re.compile(
+    r"\b(?:cook\w*|prep\w*|bak\w*|half|full|extra|over|added|total|duration|run(?:ning)?|lap|split|elapsed|length|scores?|results?"
+    r"|ratio|records?|best|play\w*|travel|read\w*|wait\w*|rest|delay|average)\b",
     re.I,
 )
 _JSON = json.JSONDecoder(strict=False)
@@ -39,13 +49,17 @@ class Leaf:
         path: keys from the root, as a person would write them; list positions of records are counted from 1.
         value: what stands there, as text; yes, no and "not given" for true, false and null; "9:0-17:0" as
             "9:00-17:00 (9 AM to 5 PM)", for an answer says it in either way.
-        start, end: code points of the value in the chunk, with its key where it has one.
+        start, end: code points of the value in the chunk, with its key where it has one; literal: where the value itself
+            begins, None for a list of values.
+        pieces: what is quoted of a part of a long value.
     """
 
     path: tuple[str, ...]
     value: str
     start: int
     end: int
+    literal: int | None = None
+    pieces: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
@@ -58,7 +72,7 @@ class _NotStructured(ValueError):
 
 
 def read_leaves(text: str) -> list[Leaf] | None:
-    """The leaves of a JSON object, an array of objects, or the Python literal of one; None for any other text."""
+    """The leaves of a JSON object, an array of objects, objects line by line, or the Python literal of one; else None."""
     stripped = text.strip()
     if stripped[:1] + stripped[-1:] not in ("{}", "[]") or not _RECORDS.match(stripped):
         return None
@@ -66,11 +80,32 @@ def read_leaves(text: str) -> list[Leaf] | None:
     try:
         end = _value(text, _skip(text, 0), None, (), leaves, 0)
         if _skip(text, end) != len(text):
-            return None
+            leaves = _lines(text)
     except _NotStructured:
         return None
     # A bracketed remark is no object: at least one value must have a key.
     return leaves if any(leaf.path for leaf in leaves) else None
+
+
+def _lines(text: str) -> list[Leaf]:
+    """The leaves of several objects, each on lines of its own, counted from 1."""
+    leaves: list[Leaf] = []
+    at, number = _skip(text, 0), 0
+    while at < len(text):
+        number += 1
+        end = _value(text, at, None, (str(number),), leaves, 0) if text[at] == "{" else at
+        at = _skip(text, end)
+        if text[end:at].count("\n") == 0 and at < len(text):
+            raise _NotStructured
+    return leaves
+
+
+def places(chunk: str, leaf: Leaf) -> list[int] | None:
+    """Where each character of a leaf's text stands in the chunk, and the end of the last; None where that can't be told."""
+    if leaf.literal is None or chunk[leaf.literal] not in "\"'":
+        return None
+    found = [match.start() for match in _CHARACTER.finditer(chunk, leaf.literal + 1, leaf.end - 1)]
+    return [*found, leaf.end - 1] if len(found) == len(leaf.value) else None
 
 
 def _skip(text: str, at: int) -> int:
@@ -96,13 +131,17 @@ def _string(raw: str) -> str:
 def _clock(value: str, path: tuple[str, ...]) -> str:
     """A time of day or two, with its minutes in full and as a twelve-hour clock says it; any other value as it is."""
     match = _HOURS.fullmatch(value)
-    if not match or not (match.group(3) or any(_TIMES.search(name) for name in path)):
+    if not match or not (match.group(3) or _names_times(path)):
         return value
     times = [(int(h), int(m)) for h, m in (match.group(1, 2), match.group(3, 4)) if h is not None]
     full = "-".join(f"{h}:{m:02}" for h, m in times)
     if len(set(times)) < len(times):
         return full  # "0:0-0:0": open all day or closed all day, the record does not say
     return f"{full} ({' to '.join(_twelve(h, m) for h, m in times)})"
+
+
+def _names_times(path: tuple[str, ...]) -> bool:
+    return any(map(_TIMES.search, path)) and not any(map(_LASTING.search, path))
 
 
 def _twelve(hour: int, minute: int) -> str:
@@ -126,7 +165,7 @@ def _value(text: str, at: int, key_start: int | None, path: tuple[str, ...], lea
         if not match:
             raise _NotStructured
         value = _WORDS.get(match[0], match[0])
-    leaves.append(Leaf(path, value, at if key_start is None else key_start, match.end()))
+    leaves.append(Leaf(path, value, at if key_start is None else key_start, match.end(), at))
     return match.end()
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from nli_faith.sentences import split_sentences
-from nli_faith.structured import Leaf, read_leaves
+from nli_faith.structured import Leaf, places, read_leaves
 from nli_faith.tokens import Encoder
 
 CLAIM_TOKENS = 128
@@ -31,6 +31,7 @@ class Window:
         text: equal to `chunk[start:end]` for prose; keys and values for a structured chunk.
         start, end: code points in the chunk.
         pieces: spans in the chunk that evidence is quoted from (sentences or values); empty where the chunk was not cut.
+            Of a long value of a record only the sentences that are in the window, while `start` and `end` are those of the value.
         ids: int32[n], n at most the window size, no special tokens.
     """
 
@@ -70,7 +71,7 @@ def cut_chunks(chunks: Sequence[str], size: int, encoder: Encoder) -> list[tuple
     drafts: list[list[_Draft]] = [[] for _ in chunks]
     for i, chunk in enumerate(chunks):
         if leaves[i] is not None:
-            drafts[i] = [(*draft, None) for draft in _pack_leaves(leaves[i], size, encoder)]
+            drafts[i] = [(*draft, None) for draft in _pack_leaves(chunk, leaves[i], size, encoder)]
         elif i in fits:
             drafts[i] = [(chunk, 0, len(chunk), (), whole[i])]
     for i, spans in zip(prose, _sentences([chunks[i] for i in prose], size, encoder)):
@@ -154,13 +155,13 @@ def _joined(chunk: str, spans: Sequence[_Sentence]) -> np.ndarray | None:
     return np.concatenate(ids) if apart and all(part is not None for part in ids) else None
 
 
-def _pack_leaves(leaves: Sequence[Leaf], size: int, encoder: Encoder) -> list[tuple]:
+def _pack_leaves(chunk: str, leaves: Sequence[Leaf], size: int, encoder: Encoder) -> list[tuple]:
     """Windows over the leaves of a structured chunk; each begins with what the record is called and a full path."""
     title = next((leaf for leaf in leaves if len(leaf.path) == 1 and leaf.path[0].lower() in _TITLES), None)
     head = f"{title.text}. " if title is not None and len(title.value) <= 120 else ""
     reserve = len(encoder.encode([head])[0])
     room = max(size - reserve, size // 2)
-    parts = [part for leaf in leaves if leaf is not title or not head for part in _split_leaf(leaf, room, encoder)]
+    parts = [part for leaf in leaves if leaf is not title or not head for part in _split_leaf(chunk, leaf, room, encoder)]
     lengths = [len(ids) + 1 for ids in encoder.encode([part.text for part in parts])]
     out, first = [], 0
     while first < len(parts):
@@ -170,7 +171,8 @@ def _pack_leaves(leaves: Sequence[Leaf], size: int, encoder: Encoder) -> list[tu
             last += 1
         chosen = parts[first:last]
         start, end = chosen[0].start, max(part.end for part in chosen)
-        spans = tuple((part.start, part.end) for part in chosen)
+        # Two parts of one value may share a sentence.
+        spans = tuple(dict.fromkeys(span for part in chosen for span in part.pieces or ((part.start, part.end),)))
         if title is not None and head:
             spans = ((title.start, title.end), *spans)
         out.append((head + _prose(chosen), start, end, spans))
@@ -180,7 +182,7 @@ def _pack_leaves(leaves: Sequence[Leaf], size: int, encoder: Encoder) -> list[tu
     return out
 
 
-def _split_leaf(leaf: Leaf, room: int, encoder: Encoder) -> list[Leaf]:
+def _split_leaf(chunk: str, leaf: Leaf, room: int, encoder: Encoder) -> list[Leaf]:
     """The leaf, or, when its text is long, one leaf with the same path for every few sentences of it."""
     if len(leaf.text) <= 2 * OVERLAP_TOKENS:
         return [leaf]
@@ -190,8 +192,11 @@ def _split_leaf(leaf: Leaf, room: int, encoder: Encoder) -> list[Leaf]:
     path = len(encoder.encode([Leaf(leaf.path, "", 0, 0).text])[0])
     size = max(8, room // 2 - path)
     (spans,) = _sentences([leaf.value], size, encoder)
-    texts = [text for text, *_ in _pack_sentences(leaf.value, spans, size, joins=False)]
-    return [Leaf(leaf.path, text, leaf.start, leaf.end) for text in texts] or [leaf]
+    at = places(chunk, leaf)
+    return [
+        replace(leaf, value=text, pieces=tuple((at[a], at[b]) for a, b in pieces) if at else ())
+        for text, _, _, pieces, _ in _pack_sentences(leaf.value, spans, size, joins=False)
+    ] or [leaf]
 
 
 def _prose(leaves: Sequence[Leaf]) -> str:

@@ -186,3 +186,17 @@ def test_a_calibration_of_sentences_is_refused(folder, fake):  # noqa: F811
     (folder / "a.jsonl").unlink()
     path = stored(folder, window=fake.window_size, granularity="clause")
     assert Scorer("fake", granularity="clause", calibration=path).score(ANSWER, CONTEXTS).n_claims == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("She never passed the exam and became a cook.", None),
+        ("The firm never repaid the loan and closed its plant.", None),
+        ("He rarely left the house and met the neighbours.", None),
+        ("Nora did not lease the barn and built a shed.", ["Nora did not lease the barn.", "Nora built a shed."]),
+        ("They did not merge the clubs and sold the ground.", ["They did not merge the clubs.", "They sold the ground."]),
+    ],
+)
+def test_a_denial_is_not_carried_over_and_no_clause_begins_with_its_verb(text, read):
+    assert [said for *_, said in split_clauses(text)] == (read or [text])

@@ -86,3 +86,17 @@ def test_a_window_with_visible_text_is_quoted_with_visible_text(chunk, claim):
     start, end = len(chunk) - len(chunk.lstrip()), len(chunk.rstrip())
     a, b = quote(chunk, start, end, (), claim)
     assert chunk[a:b].strip()
+
+
+def test_of_a_long_sentence_the_rare_words_are_quoted():
+    filler = "and the old wall of the town was in the way of the road, "
+    chunk = filler * 12 + "a copper heron on a pole, " + filler * 12
+    assert "copper heron" in said(chunk, "And the copper heron was in the way of the town.")
+
+
+def test_what_is_written_without_spaces_is_found_by_pairs_of_characters():
+    filler = "天気は穏やかで風も弱い。"
+    chunk = filler * 30 + "渡し船の切符は駅で買える。" + filler * 30
+    assert "切符は駅で" in said(chunk, "切符は駅で売られている。")
+    long = filler.replace("。", "、") * 30 + "渡し船の切符は駅で買える、" + filler.replace("。", "、") * 30
+    assert "切符は駅で" in said(long, "切符は駅で売られている。")

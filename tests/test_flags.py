@@ -11,7 +11,10 @@ from cli_fixtures import folder, run  # noqa: F401
 
 from nli_faith import Scorer, UsageError
 from nli_faith.flags import Flags, apply_flags, chunks_behind
+from nli_faith.markup import plain
 from nli_faith.model import FakeModel
+from nli_faith.numbers import missing_numbers
+from nli_faith.statements import chunk_statement, claim_statement
 from nli_faith.types import ClaimVerdict
 
 CONTEXTS = [
@@ -130,3 +133,44 @@ def test_the_command_line(folder, run):  # noqa: F811
     strict = json.loads(run(*command, "--strict-numbers")[1])
     assert strict["claims"][0]["support"] == 0.0
     assert strict["min_support"] == 0.0
+
+
+CITED = ["[2, 15]", "[4, 5, 16]", "[15–17]", "[^15]", "[Doc 15]", "【15†leave.pdf】",
+         "(Source: leave.pdf, p. 15)", "(see Section 15.2)",
+         "[15, p. 33]", "<sup>15</sup>", "(Brown et al., 2019)", "(Brown & Lee, 2018; Kim, 2019)", "(WHO, 2019)", "(p. 15)",
+         "(Manual, page 15)", "(cf. Table 15)", "in document 15", "according to passages 15 and 16"]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", CITED)
+def test_citations_are_no_numbers_of_the_claim(mark):
+    for text in (f"Parental leave is paid {mark}.", f"Parental leave is paid.{mark}", f"Parental leave {mark} is paid."):
+        assert missing_numbers(claim_statement(text, plain(text)), ["Parental leave is paid."]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "chunk"),
+    [("Tip 14: Ask early.", "Ask early."), ("It cost $25 **million**.", "It cost $25 million."),
+     ("The flat has 45 m<sup>2</sup>.", "45 m²"),
+     ("The flat has 45 m².", "45 m<sup>2</sup>"), ("It cost $25 million.", "It cost $25 **million**."),
+     ("There were $150$ samples.", "There were 150 samples."), ("It takes 14 days.", '{"time": "14\\u201320 days"}'),
+     ("It costs €35.", '{"fee": "\\u20ac35 per head"}'), ("It costs £35.", "It costs &pound;35.")],
+)  # fmt: skip
+def test_marks_and_escapes_change_no_number(text, chunk):
+    assert missing_numbers(claim_statement(text, plain(text)), [chunk_statement(chunk)]) == ()
+
+
+@pytest.mark.parametrize("text", ["The show (May, 2019) sold out.", "It lasts (with breaks) 15 hours."])
+def test_what_is_said_in_brackets_stays(text):
+    assert claim_statement(text, text) == text
+
+
+def test_a_record_states_its_values_and_no_position():
+    record = json.dumps([{"seats": 40}] * 12)
+    assert missing_numbers("There are 40 seats.", [chunk_statement(record)]) == ()
+    assert missing_numbers("There are 12 seats.", [chunk_statement(record)]) == ("12",)
+
+
+def test_the_question_before_a_fragment_is_not_asked_for(encoder):
+    scorer = believing(encoder, flags=True)
+    (said,) = scorer.score("In 1931.", ["It opened in 1931."], question="Why did the 45 branches open?").claims
+    assert said.hypothesis is not None and said.numeric_mismatch is False

@@ -16,13 +16,13 @@ PACKAGE = Path(nli_faith.__file__).parent
 
 FLOORS = {
     "ground": "errors types options json_text ahead memory",
-    "text": "abbreviations verbs periods sentences citation_marks markup tails foreign_refusals refusals kinds leads spans fences list_marks table_blocks blocks headings json_answers reading clause_words clause_heads clauses claims language structured evidence",
-    "facts": "quantities units number_words dates amounts numerals numbers negation flags",
+    "text": "abbreviations verbs periods sentences source_names citation_marks markup tails foreign_refusals refusals greetings questions kinds leads spans fences list_marks table_blocks blocks headings json_answers reading clause_words clause_heads clauses claims language structured evidence",
+    "facts": "quantities units number_words dates rates hedges amounts compounds numerals counted same_times versions numbers negation statements flags",
     "tokens": "words tokens long_claims windows pairs batches",
     "decision": "scores",
-    "model": "checkpoints deberta_config deberta flat devices networks packed parity staging fake model",
+    "model": "checkpoints deberta_config deberta flat devices networks packed parity staging trials backoff fake model",
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers disk locks manifests shards targets provenance joins summary",
-    "judged": "proportions labels cuts calibrations scored_cells scored copies calibrate triage judge report",
+    "judged": "proportions figures labels cuts calibrations scored_cells scored scored_runs copies calibrate triage judge report",
     "chain": "waves drafts joined identity in_memory frames tables pipeline workers",
     "top": "files plans preview doctor made_up speed bench display progress pipes prefilter_display prefilter_arguments arguments prefilter_commands cli __main__",
 }
@@ -30,7 +30,7 @@ ORDER = [name for floor in FLOORS.values() for name in floor.split()]
 
 # Libraries beside the standard one and numpy, and the modules that may import them.
 LIBRARIES = {
-    "torch": {"deberta", "flat", "devices", "networks", "packed", "staging", "model", "identity", "doctor", "speed"},
+    "torch": {"deberta", "flat", "devices", "networks", "packed", "staging", "backoff", "model", "identity", "doctor", "speed"},
     "safetensors": {"networks"},
     "disentangled_flash": {"packed"},
     "transformers": {"networks", "speed"},

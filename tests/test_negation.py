@@ -47,6 +47,12 @@ DIFFER = [
     ("The staff were willing to help guests.", "The staff were unwilling to help guests."),
     ("The plane took off with the last passenger.", "The plane took off without the last passenger."),
     ("The office is open to visitors.", "The office is no longer open to visitors."),
+    ("The blue model is in stock.", "The blue model is out of stock."),
+    ("The lift to platform two is in service.", "The lift to platform two is out of service."),
+    ("The bridge was inspected by the council.", "The bridge has yet to be inspected by the council."),
+    ("Claims can be filed after 60 days.", "Claims cannot be filed after 60 days."),
+    ("Claims can be filed within 60 days.", "Claims can't be filed within 60 days."),
+    ("Some 24-hour shops are near the station.", "No 24-hour shops are near the station."),
 ]
 # (claim, sentence): no opposition, or none that is plain.
 FINE = [
@@ -91,6 +97,18 @@ FINE = [
     ("The hotel lacks parking.", "The hotel has no parking."),
     ("The bank refused to pay the claim.", "The bank would not pay the claim."),
     ("The firm was unable to deliver the parts.", "The firm could not deliver the parts."),
+    ("The vaccine has not been licensed in Japan.", "The vaccine has yet to be licensed in Japan."),
+    ("The blue model is not in stock.", "The blue model is out of stock."),
+    ("The novel is no longer in print.", "The novel is out of print."),
+    # The two sides of a limit.
+    ("Claims cannot be filed after 60 days.", "Claims can be filed within 60 days."),
+    ("Bags over 20 kg are not accepted.", "Bags under 20 kg are accepted."),
+    ("Guests may not stay outside the fence.", "Guests may stay inside the fence."),
+    # No denials: numbers, and an "or not".
+    ("She wears Chanel No 5 at parties.", "She wears Chanel number 5 at parties."),
+    ("No 10 Downing Street is the home of the minister.", "10 Downing Street is the home of the minister."),
+    ("The fee is due whether or not you attend the course.", "The fee is due regardless of whether you attend the course."),
+    ("Members, paid or not, may attend the meeting.", "Members may attend the meeting."),
 ]
 
 

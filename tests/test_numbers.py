@@ -62,6 +62,22 @@ SAME = [
     ("1 1/2 hours", "90 minutes", "1.5 hours", "an hour and a half, 1½ hours"),
     ("0800 123 456", "0800123456", "0800-123-456"),
     ("24-hour service", "service 24 hours a day"),
+    (".75 ml", "0.75 ml", "0.750 mL", "750 µl"),
+    ("$.25", "$0.25", "0.25 dollars", "25 cents"),
+    ("80 µg", "80 μg", "80 mcg", "0.08 mg", "80 micrograms", "80 ug"),
+    ("30 km²", "30 sq. km", "30 km2", "30 sq km", "30 km^2", "30 square kilometres"),
+    ("70 km/h", "70 km per hour", "70 kilometres an hour", "70 kilometers/hour", "70 kph"),
+    ("12 mg/kg", "12 mg per kg", "12 milligrams per kilogram", "12 mg of iron per kilo"),
+    ("80 mL/min", "80 ml per minute", "80 millilitres a minute"),
+    ("$30 per month", "$30 a month", "$30/month", "$30 monthly", "$30 each month", "30 dollars per month"),
+    ("6'2\"", "6 ft 2 in", "6 ft. 2 in.", "6 feet 2 inches", "6’2”", "6 feet, 2 inches"),
+    ("2h45m", "2 h 45 min", "2 hours 45 minutes", "2hr 45min", "165 minutes"),
+    ("11 min 20 s", "11 minutes 20 seconds", "11m20s", "11 minutes and 20 seconds"),
+    ("CA$75", "C$75", "CAD 75", "75 Canadian dollars"),
+    ("AU$75", "A$75", "AUD 75"),
+    ("₹900", "Rs. 900", "Rs 900", "INR 900", "900 rupees"),
+    ("1-888-555-0134", "888-555-0134", "1.888.555.0134"),
+    ("FY22", "2022", "FY 22", "FY2022, that is FY22"),
 ]  # fmt: skip
 
 # (claim, passage): what people accept.
@@ -137,6 +153,37 @@ STATED = [
     ("open 24 hours", "open 24/7"),
     ("until 10:00 pm", "17:0-22:0"),
     ("a ratio of 1:4", "1 to 4"),
+    # One of two halves may be left out, where it is money or in a day.
+    ("$30 per month", "It costs $30."),
+    ("$30", "$30 per month"),
+    ("10 mg a day", "10 mg daily"),
+    ("500 mg per day", "one tablet of 500 mg"),
+    ("$360 per year", "$30 a month"),
+    ("250 mg/5 mL", "50 mg/mL, given as 5 mL"),
+    ("5-10 mg/kg", "5 to 10 mg per kg"),
+    ("8 g of salt per 100 g", "8 g salt in every 100 g"),
+    ("12 mg/kg", "12 mg ibuprofen per kilogram"),
+    ("NOK 700", "700 NOK"),
+    ("2 L", "2 litres"),
+    ("between 0.5 and 1 mg", "0.5-1 mg"),
+    ("1.5-2.5 litres", "1.5 to 2.5 l"),
+    ("It weighed 5 kg a year ago.", "It weighs 5 kg each."),
+    # Two amounts side by side are one or two.
+    ("six weeks and 4 days of leave", "4 days of leave, then six weeks"),
+    ("14 weeks, 3 days", "101 days"),
+    ("a time of 14:25", "14 minutes 25 seconds"),
+    ("14 minutes 25 seconds", "14:25"),
+    # What stands behind a name is no version if it has a scale word or thousands.
+    ("Turnover 2.4 million", "Turnover 2,431,870"),
+    ("Attendance 61.2 thousand", "Attendance 61,207"),
+    ("a 401k", "a 401(k) plan"),
+    ("a 401(k) plan", "401k plans"),
+    ("call (888) 555-0134", "1-888-555-0134"),
+    ("on November 23", "11/23"),
+    ("on 11/23", "November 23"),
+    ("on 23/11", "23 November"),
+    ("the 43rd edition", "edition XLIII"),
+    ("There were $150$ samples.", "There were 150 samples."),
 ]
 
 # (claim, passage, what is missing)
@@ -192,6 +239,27 @@ MISSING = [
     ("half a million people", "600,000 people", "half a million"),
     ("from 9 AM to 6 PM", "9-5", "6 PM"),
     ("-5 °C", "10 °C", "5 °C"),
+    (".4 ml", "4 ml", ".4 ml"),
+    ("4 ml", ".4 ml", "4 ml"),
+    ("250 mg", "250 µg", "250 mg"),
+    ("250 mg", "250 μg", "250 mg"),
+    ("12 mg/kg", "12 g/kg", "12 mg"),
+    ("12 mg/kg", "12 mg", "12 mg"),
+    ("110 mg/dL", "110 mmol/L", "110 mg"),
+    ("250 mL/h", "250 L/h", "250 mL"),
+    ("800 IU", "800 mg", "800 IU"),
+    ("30 mA", "30 A", "30 mA"),
+    ("200 mW", "200 MW", "200 mW"),
+    ("$30 per month", "$30 per year", "$30"),
+    ("250 mg every 8 hours", "8 hours of rest, then 250 mg every 6 hours", "250 mg"),
+    ("$7 per kilo", "$7 per pound", "$7"),
+    ("70 km/h", "70 km", "70 km"),
+    ("six weeks and 4 days of leave", "six weeks and 5 days of leave", "six weeks and 4 days"),
+    ("2h45m", "2 hours 15 minutes", "2h45m"),
+    ("6'2\"", "6 feet 1 inch", "6'2\""),
+    ("CA$75", "A$75", "CA$75"),
+    ("on November 24", "11/23", "November 24"),
+    ("in FY22", "in FY21", "FY22"),
 ]
 
 # What no passage has to state.
@@ -212,6 +280,8 @@ UNASKED = [
     ("A year later he left.", "He left the next summer."),
     ("In his 30s he moved.", "As a young man he moved."),
     ("He sat in the sun.", "He was outdoors."),
+    ("She saved in a 401(k).", "She saved for old age."),
+    ("Rocky III was a hit.", "The film was a hit."),
 ]
 
 
@@ -374,6 +444,7 @@ HOSTILE = [
     "one hundred and ", "one-hundred-", "twenty-", "half a ", " and a half", "Monday to ", "2 hours 30 minutes ", "third of ",
     "http://a.b/", "5 square ", "[1,", "'90s", "the ", " ", "x", "half past ", "a ", "12 o'clock ", "2019-", "1st", "½",
     "1/2 ", "1 1/2 ", "1.234.", "1'234", "0800 123 ", "350F ", "4 out of ", "version 3.", "100+ ", "1.234,56 €",
+    ".5", ".5 ", "5 mg/", "5 mg per ", "5'", "3h30m", "XLII ", "5 sq. ", "1/1 ",
 ]  # fmt: skip
 
 

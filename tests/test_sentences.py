@@ -68,6 +68,10 @@ def test_the_plain_groups_of_the_fixture():
         "See Fed. R. Civ. P. 12(b)(6) for this.|The 9th Cir. affirmed it.",
         "Take 1 tab. daily.|Open the tab.|Click it.",
         "Yahoo! Japan is owned by a bank.|They agreed.",
+        "The cat is 9 yrs. old.|It fell 3 pts. to 12.|The box is 4 ft. 3 in. long.",
+        "We open at 7 a.m. Fridays.|It begins at 6 p.m. Oct. 3 in Rome.",
+        "The case is Roe v. One World Inc. of Ohio.|It cites Cal. Penal Code § 12 and Tex. Stat. § 4.",
+        "Er kam am 5. Dezember und ging am 2. August.|Es war kalt.",
     ],
 )
 def test_boundaries(text):
@@ -78,14 +82,19 @@ def test_boundaries(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["It rose 1.2%.|The Dow fell.", "Is it safe?|Yes.", "The fee is $5.|The form is free.", "It closed (in May).|This is new.", "Look at example.com/a?This=1 and b.Then(c) here."],
+    ["It rose 1.2%.|The Dow fell.", "Is it safe?|Yes.", "The fee is $5.|The form is free.", "It is new.✅| It is free.✅| We ship it.", "It closed (in May).|This is new.", "Look at example.com/a?This=1 and b.Then(c) here."],
 )
 def test_a_forgotten_blank(text):
-    assert parts(text.replace("|", "")) == text.split("|")
+    assert parts(text.replace("|", "")) == [part.strip() for part in text.split("|")]
 
 
 def test_a_blank_line_ends_a_sentence():
     assert parts("The plan of the\n\nnext year") == ["The plan of the", "next year"]
+
+
+def test_who_writes_without_capitals_ends_lines_and_sentences_all_the_same():
+    assert parts("i found nothing on it\nthe shop is open. it is new.") == ["i found nothing on it", "the shop is open.", "it is new."]
+    assert parts("iPhone sales\nrose. The price of\nthe lamp fell.") == ["iPhone sales\nrose.", "The price of\nthe lamp fell."]
 
 
 def test_nothing_gives_nothing():

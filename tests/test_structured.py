@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nli_faith.structured import read_leaves
+from nli_faith.structured import places, read_leaves
 
 RECORD = {
     "name": "Blue Door",
@@ -69,6 +69,37 @@ def test_one_time_of_day_is_known_by_its_name(name):
 @pytest.mark.parametrize("value", ["16:9", "3:1", "1:4"])
 def test_ratios_and_scores_are_no_times(value):
     assert texts(json.dumps({"aspect ratio": value, "score": value})) == [f"aspect ratio: {value}", f"score: {value}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("bakeTime", "1:15"), ("prep_time", "0:45"), ("half_time", "3:1"), ("full time", "4:2"), ("total_time", "2:05"),
+     ("travel time", "3:30"), ("lap_times", "1:32")],
+)  # fmt: skip
+def test_durations_and_scores_are_no_times_of_day(name, value):
+    assert texts(json.dumps({name: value})) == [f"{name.replace('_', ' ').replace('bakeTime', 'bake Time')}: {value}"]
+
+
+def test_a_range_is_one_of_times_whatever_its_name():
+    assert texts('{"total": "9:30-17:0"}') == ["total: 9:30-17:00 (9:30 AM to 5 PM)"]
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])
+def test_records_line_by_line_are_counted_from_one(write):
+    chunk = "\n".join([write({"bay": 4, "open": {"from": "8:0"}}), "", write({"bay": 5}), ""])
+    assert texts(chunk) == ["1 / bay: 4", "1 / open / from: 8:00 (8 AM)", "2 / bay: 5"]
+    assert read_leaves(chunk + "tail}") is None and read_leaves(chunk.replace("\n", " ")) is None
+
+
+@pytest.mark.parametrize("write", [json.dumps, lambda value: json.dumps(value, ensure_ascii=False), repr])
+def test_the_characters_of_a_value_are_found_in_the_chunk(write):
+    value = "caf\u00e9 \U0001f642 \"two\"\nlines \\ end"
+    chunk = write({"remark": value, "stars": 3})
+    leaf, other = read_leaves(chunk)
+    at = places(chunk, leaf)
+    assert len(at) == len(value) + 1 and at == sorted(at)
+    assert chunk[at[0] : at[3]] == "caf" and chunk[at[-4] : at[-1]] == "end" and chunk[at[-1]] in "\"'"
+    assert places(chunk, other) is None
 
 
 @pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])

@@ -201,3 +201,24 @@ def test_a_record_with_values_beyond_every_window_stays_within_size(encoder):
     record = {"title": "t" * 119, "body": "x" * 3_000, "k" * 400: {"j" * 400: prose(30, 30)}}
     (windows,) = cut_chunks([json.dumps(record)], 60, encoder)
     assert windows and all(len(window.ids) <= 60 for window in windows)
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])
+def test_what_is_quoted_of_a_long_value_is_in_the_window(encoder, write):
+    value = prose(60, 20, 7).replace("ferry", "ferry \u2013 \"Ann\"")
+    chunk = write({"name": "Blue Door Cafe", "about": value})
+    (windows,) = cut_chunks([chunk], 100, encoder)
+    assert len(windows) > 5
+    for window in windows:
+        title, *pieces = window.pieces
+        assert chunk[title[0] : title[1]].endswith(("Cafe\"", "Cafe'"))
+        for a, b in pieces:
+            assert (json.loads(f'"{chunk[a:b]}"') if write is json.dumps else chunk[a:b]) in window.text
+    assert len({window.pieces for window in windows}) == len(windows)
+
+
+def test_records_line_by_line_are_not_cut_inside_a_value(encoder):
+    lines = [json.dumps({"stop": f"Pier {i}", "note": prose(1, 6, i)}) for i in range(20)]
+    (windows,) = cut_chunks(["\n".join(lines)], 60, encoder)
+    assert len(windows) > 3
+    assert all(" / stop: Pier " in window.text or " / note: " in window.text[:12] for window in windows)
