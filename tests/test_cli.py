@@ -31,7 +31,7 @@ SUMMARY = (
     " pairs_per_second, model, device, dtype, attention"
 ).split(", ")
 SUMMARY_EXTRAS = (
-    "model_hash, window, granularity, labels, joined_evidence, prefix_pronouns, strict_numbers, fp32_retries, out_of_memory,"
+    "model_hash, window, granularity, labels, joined_evidence, prefix_pronouns, strict_numbers, claim_rule, fp32_retries, out_of_memory,"
     " unmeasured_language"
 ).split(", ")
 
