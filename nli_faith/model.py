@@ -157,6 +157,7 @@ class NliModel:
         """
         logits = np.zeros((len(table), len(self._order)), dtype=np.float32)
         texts, done = (table, premises, hypotheses), []
+        counts.truncated_pairs += int((table.length > self.card.max_length).sum())
         for chosen, batch, result in in_batches(self, np.arange(len(table)), texts, self.dtype, counts):
             counts.tokens += len(batch.token_ids)
             columns = padded_length(batch.longest) * len(chosen)

@@ -206,7 +206,7 @@ class Counts:
 
     Attributes:
         pairs: claim x window pairs; pairs_scored: distinct pairs the model read.
-        truncated_pairs: pairs whose claim or window was cut by the model; 0 unless something is wrong.
+        truncated_pairs: pairs longer than the model holds; 0 unless something is wrong, for windows are cut to fit.
         tokens: model tokens without padding; padded_tokens: with it.
         fp32_retries: pairs scored again in float32 after non-finite logits.
         out_of_memory: times the batch budget was halved.

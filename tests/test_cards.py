@@ -47,6 +47,15 @@ def test_a_card_has_every_field(file):
         assert figure["measured"] is False and figure["source"] and 0 < figure["value"] <= 100
 
 
+def test_the_bundled_card_has_every_field_and_figures_that_were_measured_here():
+    fields = known_cards()[DEFAULT_MODEL]
+    assert not [name for name in FIELDS if name not in fields]
+    assert all(figure["measured"] is True and figure["source"].startswith("benchmarks/") for figure in fields["figures"])
+    told = (cards_folder() / DEFAULT_MODEL / "README.md").read_text(encoding="utf-8")
+    assert len(fields["figures"]) >= 5
+    assert all(f"{figure['value'] / 100:.3f}" in told for figure in fields["figures"]), "the card in words tells the same"
+
+
 @pytest.fixture(scope="module")
 def encoder():
     return Encoder.from_file(TOKENIZER)

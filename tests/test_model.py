@@ -303,6 +303,13 @@ def test_float32_that_needs_no_retry_counts_none(tiny_model, pairs):
     assert read(tiny_model, pairs)[1].fp32_retries == 0
 
 
+def test_pairs_that_are_longer_than_the_model_holds_are_counted(tiny_model, pairs):
+    assert read(tiny_model, pairs)[1].truncated_pairs == 0
+    short = copy.copy(tiny_model)
+    short.card = dataclasses.replace(tiny_model.card, max_length=int(pairs[0].length.max()) - 1)
+    assert read(short, pairs)[1].truncated_pairs == int((pairs[0].length > short.card.max_length).sum()) > 0
+
+
 def test_logits_that_are_never_finite_are_damage(tiny_model, pairs):
     def broken(network, ids, lengths):
         return torch.full((len(ids), 3), float("nan"))
