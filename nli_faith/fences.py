@@ -8,10 +8,11 @@ import re
 from nli_faith.verbs import has_finite_verb
 
 FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})([^`]*)$")
-# What may stand behind an opening mark: a language, a file, attributes. Anything else is said.
+# What may stand behind an opening mark: a language, a file, attributes. Anything else is said. Atomic, for each part can be read
+# in one way only, and trying others takes for ever on a line of slashes.
 INFO = re.compile(
-    r"\s*(?:[A-Za-z][\w+#.-]*(?:[:/][\w./-]+)*|plain text|\{[^{}]*\})?(?:[ \t]+(?:[\w-]+=(?:\"[^\"]*\"|\S+)|\{[^{}]*\}|"
-    r"[\w/-]+\.\w+))*\s*"
+    r"\s*+(?>plain text|[A-Za-z][\w+#.-]*(?:[:/][\w./:-]*)?|\{[^{}]*\}|)(?>[ \t]+(?>[\w-]+=(?>\"[^\"]*\"|\S+)|\{[^{}]*\}|"
+    r"[\w/-]+\.\w+))*+\s*"
 )
 # An opening line on which the text itself begins: ```json {"fee": 5
 OPENED_JSON = re.compile(r"[ \t>]*(`{3,}|~{3,})(json|)[ \t]*(?=[{\[])", re.I)

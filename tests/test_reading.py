@@ -1,6 +1,7 @@
 """What is read in headings, lists, tables, fences, bibliographies and JSON: laws where there are any, cases otherwise."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -340,3 +341,10 @@ def test_records_are_read_with_their_names():
 @given(st.sampled_from(["<p>{}</p>", "<li>{}</li>", "{}<br>", "<div>{}</div>"]), st.integers(1, 4))
 def test_tags_of_blocks_part_sentences(tag, count):
     assert claims("".join(tag.format("The mill is old") for _ in range(count))) == ["The mill is old"] * count
+
+
+@pytest.mark.parametrize("behind", ["a" + "/" * 300 + "!", "a:" + "/." * 200 + " !", "x " + 'a="b ' * 60 + "!", "a " + "{a " * 60])
+def test_what_stands_behind_a_fence_mark_is_read_in_one_way_only(behind):
+    begun = time.perf_counter()
+    split_claims(f"The fee is due.\n```{behind}\nx = 1\n```\nIt is new.")
+    assert time.perf_counter() - begun < 2
