@@ -11,7 +11,8 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
-from nli_faith.checkpoints import Card, cards_folder, known_cards, open_checkpoint, resolve_labels
+from nli_faith.checkpoints import Card, cards_folder, known_cards, open_checkpoint
+from nli_faith.classes import resolve_labels
 from nli_faith.errors import ModelError
 from nli_faith.model import NliModel
 from nli_faith.options import DEFAULT_MODEL, ModelOptions

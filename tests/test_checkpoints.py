@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import tiny_models
 
-from nli_faith.checkpoints import Card, Template, known_cards, open_checkpoint, resolve_labels
+from nli_faith.checkpoints import Card, Template, known_cards, open_checkpoint
+from nli_faith.classes import resolve_labels
 from nli_faith.errors import ModelError
 from nli_faith.options import DEFAULT_MODEL
 

@@ -20,7 +20,7 @@ FLOORS = {
     "facts": "quantities units number_words dates rates hedges amounts compounds numerals counted same_times versions numbers negation statements flags",
     "tokens": "words tokens long_claims windows pairs batches",
     "decision": "scores",
-    "model": "checkpoints deberta_config deberta flat devices networks packed parity staging trials backoff fake model",
+    "model": "classes checkpoints deberta_config deberta flat devices networks packed parity staging trials backoff fake model",
     "storage": "cells columns sources json_arrays records arrow_readers readers outputs rows formats writers disk locks manifests shards targets provenance joins summary",
     "judged": "proportions figures labels cuts calibrations scored_cells scored scored_runs copies calibrate triage judge report",
     "chain": "waves drafts joined identity in_memory frames tables pipeline workers",
