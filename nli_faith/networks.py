@@ -57,9 +57,13 @@ class _Transformers(nn.Module):
         missing = sorted(report["missing_keys"])
         if missing:  # the library makes up what is missing, and says so in a warning only
             raise ModelError(f"The weights in {checkpoint.folder} lack {missing[0]}, so it is no trained classifier.")
+        self._separator = self._separator_of(checkpoint) if getattr(self.net.config, "type_vocab_size", 0) > 1 else None
+
+    @staticmethod
+    def _separator_of(checkpoint: Checkpoint) -> int | None:
+        """The id that closes the premise, where the tokenizer gives the hypothesis a token type of its own."""
         encoder = Encoder.from_file(checkpoint.folder / "tokenizer.json", checkpoint.card.template.join)
-        typed = encoder.typed and len(encoder.middle) and getattr(self.net.config, "type_vocab_size", 0) > 1
-        self._separator = int(encoder.middle[0]) if typed else None
+        return int(encoder.middle[0]) if encoder.typed and len(encoder.middle) else None
 
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         if self._separator is None:
